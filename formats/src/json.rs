@@ -1,0 +1,246 @@
+//! JSON text as it stands in the store, made safe to pass on without being parsed into a tree.
+//!
+//! Python wrote it, and Python's writer allows what RFC 8259 and strict parsers do not: NaN and
+//! infinities, numbers that no double holds, lone surrogates in escapes. [`check`] finds those,
+//! replaces them, and says so; all else is passed on to the byte.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use serde::de::IgnoredAny;
+
+/// Nesting beyond this is not decoded: common parsers give up near 128 levels.
+pub const MAX_DEPTH: usize = 100;
+
+/// A JSON document that may be passed on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Checked<'a> {
+    /// Valid JSON on one line.
+    pub text: Cow<'a, str>,
+    /// Whether something that strict parsers refuse was replaced.
+    pub repaired: bool,
+}
+
+/// Takes a text as JSON; `None` where it is not, even after repair, or is nested too deeply.
+pub fn check(text: &str) -> Option<Checked<'_>> {
+    if !needs_repair(text)? {
+        serde_json::from_str::<IgnoredAny>(text).ok()?;
+        let text = if text.contains(['\n', '\r']) {
+            // Inside strings a raw line break is invalid, so this one stands between tokens.
+            Cow::Owned(text.replace(['\n', '\r'], " "))
+        } else {
+            Cow::Borrowed(text)
+        };
+        return Some(Checked {
+            text,
+            repaired: false,
+        });
+    }
+    let text = repair(text);
+    serde_json::from_str::<IgnoredAny>(&text).ok()?;
+    Some(Checked {
+        text: Cow::Owned(text),
+        repaired: true,
+    })
+}
+
+/// Whether the text holds what strict parsers refuse; `None` where it is nested too deeply.
+fn needs_repair(text: &str) -> Option<bool> {
+    let mut depth = 0_usize;
+    let mut odd = false;
+    for token in tokens(text) {
+        match token {
+            Token::String(s) => odd |= has_lone_surrogate(s),
+            Token::Word(w) => odd |= is_beyond_json(w),
+            Token::Mark("[" | "{") => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return None;
+                }
+            }
+            Token::Mark("]" | "}") => depth = depth.saturating_sub(1),
+            Token::Mark(_) => {}
+        }
+    }
+    Some(odd)
+}
+
+fn repair(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for token in tokens(text) {
+        match token {
+            Token::String(s) => replace_lone_surrogates(s, &mut out),
+            Token::Word(w) if is_beyond_json(w) => out.push_str("null"),
+            Token::Mark("\n" | "\r") => out.push(' '),
+            Token::Word(s) | Token::Mark(s) => out.push_str(s),
+        }
+    }
+    out
+}
+
+/// A piece of JSON text. Joined, the pieces are the text again, valid or not.
+enum Token<'a> {
+    /// A string with its quotes.
+    String(&'a str),
+    /// A number, literal, or what stands in a literal's place.
+    Word(&'a str),
+    /// One other character.
+    Mark(&'a str),
+}
+
+fn tokens<'a>(mut rest: &'a str) -> impl Iterator<Item = Token<'a>> {
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        let (len, make): (usize, fn(&'a str) -> Token<'a>) = if first == '"' {
+            (string_len(rest), Token::String)
+        } else if is_word(first) {
+            (
+                rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+                Token::Word,
+            )
+        } else {
+            (first.len_utf8(), Token::Mark)
+        };
+        let (token, tail) = rest.split_at(len);
+        rest = tail;
+        Some(make(token))
+    })
+}
+
+/// The length of the string that the text begins with, quotes included.
+fn string_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => return at + 1,
+            // What follows a backslash is never the closing quote; it may be a wide character.
+            b'\\' => at += 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn is_beyond_json(word: &str) -> bool {
+    if matches!(word, "NaN" | "Infinity" | "-Infinity") {
+        return true;
+    }
+    let may_overflow = word.len() > 300 || word.contains(['e', 'E']);
+    may_overflow && word.parse::<f64>().is_ok_and(f64::is_infinite)
+}
+
+/// The code unit of a `\uXXXX` escape that the text begins with.
+fn code_unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    digits
+        .bytes()
+        .all(|b| b.is_ascii_hexdigit())
+        .then(|| u16::from_str_radix(digits, 16).ok())?
+}
+
+fn is_high(unit: u16) -> bool {
+    (0xD800..0xDC00).contains(&unit)
+}
+
+fn is_low(unit: u16) -> bool {
+    (0xDC00..0xE000).contains(&unit)
+}
+
+/// Calls `found` with the offset of each escape that is half of a surrogate pair without the other.
+fn lone_surrogates(string: &str, mut found: impl FnMut(usize)) {
+    let mut at = 0;
+    while let Some(next) = string[at..].find('\\') {
+        at += next;
+        match code_unit(&string[at..]) {
+            Some(unit) if is_high(unit) => {
+                if string.get(at + 6..).and_then(code_unit).is_some_and(is_low) {
+                    at += 12;
+                } else {
+                    found(at);
+                    at += 6;
+                }
+            }
+            Some(unit) => {
+                if is_low(unit) {
+                    found(at);
+                }
+                at += 6;
+            }
+            None => at += 1 + string[at + 1..].chars().next().map_or(0, char::len_utf8),
+        }
+    }
+}
+
+fn has_lone_surrogate(string: &str) -> bool {
+    let mut any = false;
+    lone_surrogates(string, |_| any = true);
+    any
+}
+
+fn replace_lone_surrogates(string: &str, out: &mut String) {
+    let mut from = 0;
+    lone_surrogates(string, |at| {
+        out.push_str(&string[from..at]);
+        out.push_str("\\ufffd");
+        from = at + 6;
+    });
+    out.push_str(&string[from..]);
+}
+
+/// Writes a text as a JSON string.
+pub(crate) fn write_string(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    serde_json::to_writer(out, text).map_err(io::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_DEPTH, check};
+
+    fn checked(text: &str) -> Option<(String, bool)> {
+        check(text).map(|c| (c.text.into_owned(), c.repaired))
+    }
+
+    #[test]
+    fn valid_json_is_passed_on_to_the_byte() {
+        for text in [
+            "[1, 2.50, \"\\ud83d\\ude00 \\u00e9\"]",
+            "{\"a\": 12345678901234567890123}",
+        ] {
+            assert_eq!(checked(text), Some((text.to_owned(), false)));
+        }
+    }
+
+    #[test]
+    fn line_breaks_between_tokens_become_spaces() {
+        assert_eq!(checked("[1,\r\n2]"), Some(("[1,  2]".to_owned(), false)));
+    }
+
+    #[test]
+    fn what_strict_parsers_refuse_is_replaced() {
+        let cases = [
+            ("[NaN, -Infinity, 1e999]", "[null, null, null]"),
+            (
+                "[\"\\ud800\", \"\\udc00x\", \"\\ud83d\\ude00\"]",
+                "[\"\\ufffd\", \"\\ufffdx\", \"\\ud83d\\ude00\"]",
+            ),
+            ("[\"\\\\ud800 NaN\",\nNaN]", "[\"\\\\ud800 NaN\", null]"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(checked(text), Some((wanted.to_owned(), true)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused() {
+        for text in [
+            "", "nope", "[1", "\"a\nb\"", "{\"a\":}", "[1] 2", "\"\\", "[NaN",
+        ] {
+            assert_eq!(checked(text), None, "{text}");
+        }
+        let deep = |n| format!("{}{}", "[".repeat(n), "]".repeat(n));
+        assert_eq!(checked(&deep(MAX_DEPTH + 1)), None);
+        assert!(checked(&deep(MAX_DEPTH)).is_some());
+    }
+}

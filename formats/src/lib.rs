@@ -1,0 +1,118 @@
+//! What a Hermes session *is*, and every way to write one down.
+//!
+//! [`FORMATS`] is the registry: the command line, its help, completions and the tests all walk it,
+//! so a new format is one file here and one row there. A writer gets sessions and messages that
+//! have been through redaction, and borrows its output; it can reach neither the store nor the
+//! disk, and flushing, hashing and renaming are the engine's.
+
+use std::io::{self, Write};
+
+mod content;
+mod json;
+mod jsonl;
+pub mod model;
+mod prompts;
+mod time;
+
+pub use content::{Part, ToolCall, is_compaction_summary, parts, tool_calls};
+pub use json::{MAX_DEPTH, check as check_json};
+use model::{Message, Session};
+pub use time::{iso_micros, iso_seconds};
+
+/// Turns a stream of sessions into the bytes of one file.
+pub trait FormatWriter {
+    /// Begins a session. The writer is lent out until the session's own writer is finished.
+    fn session<'s>(&'s mut self, head: &SessionHead<'_>)
+    -> io::Result<Box<dyn SessionWriter + 's>>;
+
+    /// Writes what stands after the last session.
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Turns a stream of messages into one session's share of a file.
+pub trait SessionWriter {
+    /// Begins a segment of a compression chain. Called before the segment's messages, and only
+    /// for a document that joins a chain (`lineage` of more than one id).
+    fn segment(&mut self, part: &Session<'_>) -> io::Result<()>;
+
+    /// Writes one message.
+    fn message(&mut self, message: &Message<'_>) -> io::Result<()>;
+
+    /// Writes what stands after the last message.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// What a file holds, known before its first byte.
+#[derive(Debug, Clone, Copy)]
+pub struct FileHead {
+    /// Sessions that follow.
+    pub sessions: u64,
+}
+
+/// What a session's share of a file holds, known before its first byte.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionHead<'a> {
+    /// The session's row. For a joined chain: the last segment's row with the first one's id,
+    /// parent and start, and the sums of all counters.
+    pub session: &'a Session<'a>,
+    /// Messages that follow.
+    pub messages: u64,
+    /// When the last of them was sent: seconds since the epoch.
+    pub last_active: Option<f64>,
+    /// The ids of the segments, oldest first; one id where nothing is joined.
+    pub lineage: &'a [String],
+}
+
+/// How a format's output lies on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// All sessions in one file.
+    OneFile,
+    /// A folder with a file for each session.
+    FilePerSession,
+}
+
+/// What a format can do beyond writing sessions down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// Joins a compression chain into one document (`--lineage logical`).
+    JoinsLineage,
+    /// May be the form in which a session is kept when it is deleted (`--delete-after-verified`).
+    KeepsDeleted,
+    /// A bulk export needs a selection, so that a bare command does not fill a folder.
+    NeedsSelection,
+}
+
+/// Starts a file: writes its head and returns the writer for what follows.
+pub type Start = for<'w> fn(&'w mut dyn Write, &FileHead) -> io::Result<Box<dyn FormatWriter + 'w>>;
+
+/// A way of writing sessions down: one row of the table.
+#[derive(Debug)]
+pub struct Format {
+    /// The name that `--format` takes.
+    pub name: &'static str,
+    /// What `--only` names it by, where it is a view of another format.
+    pub only: Option<&'static str>,
+    /// The suffix of its files, without the first dot.
+    pub extension: &'static str,
+    /// One line for people who choose.
+    pub about: &'static str,
+    /// One file, or a file for each session.
+    pub layout: Layout,
+    /// What else it can do.
+    pub features: &'static [Feature],
+    /// Starts a file.
+    pub start: Start,
+}
+
+impl Format {
+    /// Whether the format can do this.
+    pub fn can(&self, feature: Feature) -> bool {
+        self.features.contains(&feature)
+    }
+}
+
+/// Every format that is built in.
+pub static FORMATS: &[Format] = &[jsonl::FORMAT, prompts::JSONL];

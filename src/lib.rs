@@ -1,0 +1,1 @@
+//! Exports, archives and verifies the conversations that Hermes Agent keeps in `state.db`.

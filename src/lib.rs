@@ -1,1 +1,17 @@
 //! Exports, archives and verifies the conversations that Hermes Agent keeps in `state.db`.
+//!
+//! ```text
+//! state.db ──► select ──► read ──► redact ──► write ──► publish ──► manifest.jsonl
+//! ```
+//!
+//! Imports run downward only:[`export`] → ([`store`], [`redact`], [`manifest`], [`formats`]) →
+//! ([`filter`], [`progress`], [`formats::model`]). What holds everywhere stands in `ARCHITECTURE.md`.
+
+pub mod cli;
+pub mod export;
+pub mod filter;
+pub mod manifest;
+pub mod progress;
+pub mod redact;
+pub mod store;
+pub mod verify;

@@ -1,3 +1,7 @@
-//! The command line: parse, run, exit.
+//! The program: parse, run, exit.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hermes_sessions::cli::main(std::env::args_os()).into()
+}

@@ -57,9 +57,7 @@ impl fmt::Display for Attachment {
 
 impl Attachment {
     fn from_url(kind: &'static str, url: &str) -> Self {
-        let inline = url
-            .strip_prefix("data:")
-            .and_then(|rest| rest.split_once(','));
+        let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(','));
         match inline {
             Some((head, data)) if head.ends_with(";base64") => {
                 let media_type = head.split(';').next().filter(|t| !t.is_empty());
@@ -69,20 +67,12 @@ impl Attachment {
                     source: Source::Inline(data.to_owned()),
                 }
             }
-            _ => Self {
-                kind,
-                label: None,
-                source: Source::Remote(url.to_owned()),
-            },
+            _ => Self { kind, label: None, source: Source::Remote(url.to_owned()) },
         }
     }
 
     fn inline(kind: &'static str, label: Option<&str>, data: &str) -> Self {
-        Self {
-            kind,
-            label: label.map(str::to_owned),
-            source: Source::Inline(data.to_owned()),
-        }
+        Self { kind, label: label.map(str::to_owned), source: Source::Inline(data.to_owned()) }
     }
 }
 
@@ -138,14 +128,7 @@ fn attachment(json: &Json) -> Option<Attachment> {
         file.label = name.map(str::to_owned).or(file.label);
         return Some(file);
     }
-    let place = [
-        "/source/url",
-        "/file/file_id",
-        "/file_id",
-        "/file_url",
-        "/url",
-        "/path",
-    ];
+    let place = ["/source/url", "/file/file_id", "/file_id", "/file_url", "/url", "/path"];
     let place = place.into_iter().find_map(text).or(name)?;
     Some(Attachment::from_url(kind, place))
 }
@@ -177,19 +160,12 @@ pub fn tool_calls(message: &Message<'_>) -> Vec<ToolCall> {
 }
 
 fn undecoded(text: &str) -> ToolCall {
-    ToolCall {
-        id: None,
-        name: "unknown".to_owned(),
-        arguments: text.to_owned(),
-    }
+    ToolCall { id: None, name: "unknown".to_owned(), arguments: text.to_owned() }
 }
 
 fn tool_call(json: &Json) -> ToolCall {
     let text = |keys: &[&str]| {
-        keys.iter()
-            .find_map(|key| json.pointer(key))
-            .and_then(Json::as_str)
-            .map(str::to_owned)
+        keys.iter().find_map(|key| json.pointer(key)).and_then(Json::as_str).map(str::to_owned)
     };
     let arguments = ["/function/arguments", "/arguments", "/input", "/args"];
     let Some(name) = text(&["/function/name", "/name"]) else {
@@ -213,12 +189,8 @@ const SUMMARY_BELOW: &str = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]
 
 /// Whether a text is the compressor's summary rather than somebody's words.
 pub fn is_compaction_summary(text: &str) -> bool {
-    let text = text
-        .split_once(SUMMARY_BELOW)
-        .map_or(text, |(_, below)| below);
-    SUMMARY_MARKS
-        .iter()
-        .any(|mark| text.trim_start().starts_with(mark))
+    let text = text.split_once(SUMMARY_BELOW).map_or(text, |(_, below)| below);
+    SUMMARY_MARKS.iter().any(|mark| text.trim_start().starts_with(mark))
 }
 
 /// The user's own words in a user message's text: nothing of a compaction summary, and what
@@ -228,11 +200,7 @@ pub(crate) fn own_words(text: &str) -> Option<&str> {
         return Some(text);
     }
     let (above, _) = text.split_once(SUMMARY_BELOW)?;
-    let words = above
-        .trim_start()
-        .strip_prefix(PRIOR_CONTEXT)
-        .unwrap_or(above)
-        .trim();
+    let words = above.trim_start().strip_prefix(PRIOR_CONTEXT).unwrap_or(above).trim();
     (!words.is_empty()).then_some(words)
 }
 
@@ -292,20 +260,13 @@ mod tests {
         let anthropic = tool_call(&json!({"id": "c2", "name": "ls", "input": {"a": 1}}));
         assert_eq!(anthropic.arguments, "{\"a\":1}");
         let odd = tool_call(&json!({"function": null}));
-        assert_eq!(
-            (&*odd.name, &*odd.arguments),
-            ("unknown", "{\"function\":null}")
-        );
+        assert_eq!((&*odd.name, &*odd.arguments), ("unknown", "{\"function\":null}"));
     }
 
     #[test]
     fn summaries_are_not_the_users_words() {
-        assert!(is_compaction_summary(
-            "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier"
-        ));
-        assert!(!is_compaction_summary(
-            "what does [CONTEXT COMPACTION mean?"
-        ));
+        assert!(is_compaction_summary("[CONTEXT COMPACTION — REFERENCE ONLY] Earlier"));
+        assert!(!is_compaction_summary("what does [CONTEXT COMPACTION mean?"));
         assert_eq!(own_words("[CONTEXT SUMMARY]: x"), None);
         assert_eq!(own_words("hello"), Some("hello"));
         let merged = format!(

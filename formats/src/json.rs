@@ -31,17 +31,11 @@ pub fn check(text: &str) -> Option<Checked<'_>> {
         } else {
             Cow::Borrowed(text)
         };
-        return Some(Checked {
-            text,
-            repaired: false,
-        });
+        return Some(Checked { text, repaired: false });
     }
     let text = repair(text);
     serde_json::from_str::<IgnoredAny>(&text).ok()?;
-    Some(Checked {
-        text: Cow::Owned(text),
-        repaired: true,
-    })
+    Some(Checked { text: Cow::Owned(text), repaired: true })
 }
 
 /// Whether the text holds what strict parsers refuse; `None` where it is nested too deeply.
@@ -95,10 +89,7 @@ fn tokens<'a>(mut rest: &'a str) -> impl Iterator<Item = Token<'a>> {
         let (len, make): (usize, fn(&'a str) -> Token<'a>) = if first == '"' {
             (string_len(rest), Token::String)
         } else if is_word(first) {
-            (
-                rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-                Token::Word,
-            )
+            (rest.find(|c| !is_word(c)).unwrap_or(rest.len()), Token::Word)
         } else {
             (first.len_utf8(), Token::Mark)
         };
@@ -134,10 +125,7 @@ fn is_beyond_json(word: &str) -> bool {
 /// The code unit of a `\uXXXX` escape that the text begins with.
 fn code_unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
-    digits
-        .bytes()
-        .all(|b| b.is_ascii_hexdigit())
-        .then(|| u16::from_str_radix(digits, 16).ok())?
+    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
 }
 
 fn is_high(unit: u16) -> bool {
@@ -204,10 +192,7 @@ mod tests {
 
     #[test]
     fn valid_json_is_passed_on_to_the_byte() {
-        for text in [
-            "[1, 2.50, \"\\ud83d\\ude00 \\u00e9\"]",
-            "{\"a\": 12345678901234567890123}",
-        ] {
+        for text in ["[1, 2.50, \"\\ud83d\\ude00 \\u00e9\"]", "{\"a\": 12345678901234567890123}"] {
             assert_eq!(checked(text), Some((text.to_owned(), false)));
         }
     }
@@ -234,9 +219,7 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_refused() {
-        for text in [
-            "", "nope", "[1", "\"a\nb\"", "{\"a\":}", "[1] 2", "\"\\", "[NaN",
-        ] {
+        for text in ["", "nope", "[1", "\"a\nb\"", "{\"a\":}", "[1] 2", "\"\\", "[NaN"] {
             assert_eq!(checked(text), None, "{text}");
         }
         let deep = |n| format!("{}{}", "[".repeat(n), "]".repeat(n));

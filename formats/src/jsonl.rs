@@ -41,11 +41,7 @@ impl FormatWriter for Jsonl<'_> {
             self.out.write_all(b"]")?;
         }
         self.out.write_all(b", \"messages\": [")?;
-        Ok(Box::new(Line {
-            out: self.out,
-            messages: 0,
-            segments: joined.then(Vec::new),
-        }))
+        Ok(Box::new(Line { out: self.out, messages: 0, segments: joined.then(Vec::new) }))
     }
 }
 
@@ -87,11 +83,7 @@ impl SessionWriter for Line<'_> {
 }
 
 fn separate(out: &mut dyn Write, before: usize) -> io::Result<()> {
-    if before == 0 {
-        Ok(())
-    } else {
-        out.write_all(b", ")
-    }
+    if before == 0 { Ok(()) } else { out.write_all(b", ") }
 }
 
 fn write_columns<C: Column>(out: &mut dyn Write, row: &Row<'_, C>) -> io::Result<()> {

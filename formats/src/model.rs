@@ -44,10 +44,7 @@ impl Value<'_> {
     }
 
     /// A number, whichever way SQLite stored it.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "times, counts and costs are far below 2^53"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "times, counts and costs are far below 2^53")]
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Value::Integer(n) => Some(*n as f64),
@@ -196,11 +193,7 @@ impl<C: Column> Header<C> {
     pub fn new(names: Vec<String>) -> Self {
         let place = |c: &C| names.iter().position(|name| name == c.name());
         let known = C::ALL.iter().map(place).collect();
-        Self {
-            names,
-            known,
-            table: PhantomData,
-        }
+        Self { names, known, table: PhantomData }
     }
 
     /// The columns' names, in the store's order.
@@ -238,27 +231,17 @@ impl<'a, C: Column> Row<'a, C> {
 
     /// Every column with its value, in the store's order.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
-        self.header
-            .names
-            .iter()
-            .map(String::as_str)
-            .zip(&self.cells)
+        self.header.names.iter().map(String::as_str).zip(&self.cells)
     }
 
     /// Every column with its value, to be changed in place; what redaction walks.
     pub fn columns_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value<'a>)> {
-        self.header
-            .names
-            .iter()
-            .map(String::as_str)
-            .zip(&mut self.cells)
+        self.header.names.iter().map(String::as_str).zip(&mut self.cells)
     }
 
     /// A known column's value; NULL where the store lacks the column.
     pub fn value(&self, column: C) -> &Value<'a> {
-        self.header
-            .position(column)
-            .map_or(&Value::Null, |at| &self.cells[at])
+        self.header.position(column).map_or(&Value::Null, |at| &self.cells[at])
     }
 
     /// Replaces a known column's value; nothing happens where the store lacks the column.
@@ -283,16 +266,6 @@ impl<'a, C: Column> Row<'a, C> {
         match self.value(column) {
             Value::Integer(n) => Some(*n),
             Value::Null | Value::Real(_) | Value::Text(_) | Value::Json(_) => None,
-        }
-    }
-
-    /// The same row, owning its texts.
-    #[must_use]
-    pub fn into_owned_cells(self) -> Row<'a, C> {
-        let cells = self.cells.into_iter().map(Value::into_owned).collect();
-        Row {
-            header: self.header,
-            cells,
         }
     }
 }

@@ -62,11 +62,7 @@ impl FormatWriter for Records<'_> {
         head: &SessionHead<'_>,
     ) -> io::Result<Box<dyn SessionWriter + 's>> {
         let session_id = head.session.id().to_owned();
-        Ok(Box::new(SessionRecords {
-            out: self.out,
-            session_id,
-            index: 0,
-        }))
+        Ok(Box::new(SessionRecords { out: self.out, session_id, index: 0 }))
     }
 }
 

@@ -10,10 +10,7 @@ fn instant(seconds: f64) -> Option<Timestamp> {
     if !seconds.is_finite() || whole.abs() > 1e12 {
         return None;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "both are whole and far inside i64"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "both are whole and far inside i64")]
     let (whole, micros) = (whole as i64, micros as i64);
     Timestamp::from_microsecond(whole.checked_mul(1_000_000)?.checked_add(micros)?)
         .ok()
@@ -25,19 +22,12 @@ pub fn iso_micros(seconds: f64) -> Option<String> {
     let t = instant(seconds)?;
     let fraction = t.as_microsecond().rem_euclid(1_000_000);
     let clock = t.strftime("%Y-%m-%dT%H:%M:%S");
-    Some(if fraction == 0 {
-        format!("{clock}Z")
-    } else {
-        format!("{clock}.{fraction:06}Z")
-    })
+    Some(if fraction == 0 { format!("{clock}Z") } else { format!("{clock}.{fraction:06}Z") })
 }
 
 /// `2026-07-05T14:30:00Z`; a fraction of a second is cut off.
 pub fn iso_seconds(seconds: f64) -> Option<String> {
-    Some(format!(
-        "{}Z",
-        instant(seconds)?.strftime("%Y-%m-%dT%H:%M:%S")
-    ))
+    Some(format!("{}Z", instant(seconds)?.strftime("%Y-%m-%dT%H:%M:%S")))
 }
 
 #[cfg(test)]
@@ -46,40 +36,18 @@ mod tests {
 
     #[test]
     fn fractions_round_half_to_even_microseconds() {
-        assert_eq!(
-            iso_micros(0.5).as_deref(),
-            Some("1970-01-01T00:00:00.500000Z")
-        );
-        assert_eq!(
-            iso_micros(1.999_999_9).as_deref(),
-            Some("1970-01-01T00:00:02Z")
-        );
-        assert_eq!(
-            iso_micros(-0.25).as_deref(),
-            Some("1969-12-31T23:59:59.750000Z")
-        );
-        assert_eq!(
-            iso_seconds(1.999_999_4).as_deref(),
-            Some("1970-01-01T00:00:01Z")
-        );
+        assert_eq!(iso_micros(0.5).as_deref(), Some("1970-01-01T00:00:00.500000Z"));
+        assert_eq!(iso_micros(1.999_999_9).as_deref(), Some("1970-01-01T00:00:02Z"));
+        assert_eq!(iso_micros(-0.25).as_deref(), Some("1969-12-31T23:59:59.750000Z"));
+        assert_eq!(iso_seconds(1.999_999_4).as_deref(), Some("1970-01-01T00:00:01Z"));
     }
 
     #[test]
     fn times_beyond_the_calendar_have_no_text() {
-        for odd in [
-            1e30,
-            -1e30,
-            1e18,
-            f64::INFINITY,
-            f64::NAN,
-            -62_135_596_801.0,
-        ] {
+        for odd in [1e30, -1e30, 1e18, f64::INFINITY, f64::NAN, -62_135_596_801.0] {
             assert_eq!(iso_micros(odd), None, "{odd}");
         }
-        assert_eq!(
-            iso_seconds(253_402_200_000.0).as_deref(),
-            Some("9999-12-30T20:00:00Z")
-        );
+        assert_eq!(iso_seconds(253_402_200_000.0).as_deref(), Some("9999-12-30T20:00:00Z"));
         assert_eq!(iso_seconds(253_402_300_800.0), None);
     }
 }

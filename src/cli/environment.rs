@@ -1,0 +1,86 @@
+//! What the program learns from outside its arguments: folders, clock and zone.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::Global;
+use super::exit::UsageError;
+use crate::filter::time::Clock;
+
+/// Folders, clock and zone.
+#[derive(Debug)]
+pub(super) struct Environment {
+    pub(super) home: Option<PathBuf>,
+    pub(super) hermes_home: PathBuf,
+    pub(super) clock: Clock,
+}
+
+impl Environment {
+    pub(super) fn read() -> Result<Self, UsageError> {
+        let home = env::home_dir();
+        let hermes_home = match env::var_os("HERMES_HOME").filter(|value| !value.is_empty()) {
+            Some(folder) => folder.into(),
+            None => default_hermes_home(home.as_deref()),
+        };
+        let clock = Clock { now: now()?, zone: TimeZone::system() };
+        Ok(Self { home, hermes_home, clock })
+    }
+
+    /// The store that the arguments name.
+    pub(super) fn store(&self, global: &Global) -> Result<PathBuf, UsageError> {
+        if let Some(db) = &global.db {
+            if db.as_os_str().is_empty() {
+                return Err(UsageError::new("--db needs a file"));
+            }
+            return Ok(self.expand(db));
+        }
+        match global.profile.as_deref() {
+            None | Some("default") => Ok(self.hermes_home.join("state.db")),
+            Some(name) if is_one_component(name) => {
+                Ok(self.hermes_home.join("profiles").join(name).join("state.db"))
+            }
+            Some(name) => Err(UsageError::new(format!("--profile: `{name}` is no profile's name"))),
+        }
+    }
+
+    /// `~/x` where no shell has expanded it.
+    pub(super) fn expand(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(rest), Some(home)) if rest.as_os_str().is_empty() => home.clone(),
+            (Ok(rest), Some(home)) => home.join(rest),
+            (Ok(_), None) | (Err(_), _) => path.to_owned(),
+        }
+    }
+
+    /// Now, in seconds since the epoch.
+    pub(super) fn now(&self) -> f64 {
+        self.clock.now.as_duration().as_secs_f64()
+    }
+}
+
+fn is_one_component(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(part)), None) if part == name)
+}
+
+fn default_hermes_home(home: Option<&Path>) -> PathBuf {
+    let local = env::var_os("LOCALAPPDATA").filter(|_| cfg!(windows));
+    match (local, home) {
+        (Some(local), _) => PathBuf::from(local).join("hermes"),
+        (None, Some(home)) => home.join(".hermes"),
+        (None, None) => PathBuf::from(".hermes"),
+    }
+}
+
+/// The time; tests fix it with `HERMES_SESSIONS_NOW`, an ISO 8601 instant.
+fn now() -> Result<Timestamp, UsageError> {
+    match env::var("HERMES_SESSIONS_NOW") {
+        Ok(text) => text
+            .parse()
+            .map_err(|_| UsageError::new(format!("HERMES_SESSIONS_NOW: `{text}` is no instant"))),
+        Err(_) => Ok(Timestamp::now()),
+    }
+}

@@ -1,0 +1,106 @@
+//! Errors as text and exit status.
+
+use std::io;
+use std::process::ExitCode;
+
+use super::terminal::{self, Terminal};
+use crate::{export, store, verify};
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// Done; also when nothing matched.
+    Done,
+    /// Failed, or something was skipped or damaged, or a verification found a difference.
+    Failed,
+    /// Wrong usage.
+    Usage,
+    /// The store is in use by another process.
+    InUse,
+    /// Interrupted.
+    Interrupted,
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        ExitCode::from(match status {
+            ExitStatus::Done => 0,
+            ExitStatus::Failed => 1,
+            ExitStatus::Usage => 2,
+            ExitStatus::InUse => 3,
+            ExitStatus::Interrupted => 130,
+        })
+    }
+}
+
+/// Arguments that make no sense, alone or together.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct UsageError {
+    message: String,
+    hint: Option<String>,
+}
+
+impl UsageError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Prints what clap has to say: help to standard output, errors to standard error.
+pub(super) fn from_clap(error: &clap::Error) -> ExitStatus {
+    terminal::print_clap(error);
+    if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }
+}
+
+/// Prints an error with its causes and a hint, and says how the program ends.
+pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> ExitStatus {
+    let status = status(error);
+    if status != ExitStatus::Done {
+        let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
+        terminal.error(&error.to_string(), &causes, hint(error).as_deref());
+    }
+    status
+}
+
+fn status(error: &anyhow::Error) -> ExitStatus {
+    for cause in error.chain() {
+        if cause.is::<UsageError>() {
+            return ExitStatus::Usage;
+        }
+        if let Some(store::Error::InUse(_) | store::Error::Unsteady) = cause.downcast_ref() {
+            return ExitStatus::InUse;
+        }
+        if matches!(cause.downcast_ref(), Some(export::Error::Cancelled))
+            || matches!(cause.downcast_ref(), Some(verify::Error::Cancelled))
+        {
+            return ExitStatus::Interrupted;
+        }
+        // Whoever read our output has read enough.
+        if cause.downcast_ref().is_some_and(|e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe) {
+            return ExitStatus::Done;
+        }
+    }
+    ExitStatus::Failed
+}
+
+fn hint(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        if let Some(usage) = cause.downcast_ref::<UsageError>() {
+            return usage.hint.clone();
+        }
+        let store = match cause.downcast_ref::<export::Error>() {
+            Some(export::Error::Store(store)) => Some(store),
+            _ => match cause.downcast_ref::<verify::Error>() {
+                Some(verify::Error::Store(store)) => Some(store),
+                _ => cause.downcast_ref::<store::Error>(),
+            },
+        };
+        store?.hint().map(str::to_owned)
+    })
+}

@@ -1,0 +1,143 @@
+//! The command line: one file a command, each a struct of arguments and a thin `run`.
+//!
+//! Only [`terminal`] prints, only [`exit`] turns an error into text and a status, only
+//! [`environment`] reads the environment and the clock.
+
+mod completions;
+mod environment;
+mod exit;
+mod export;
+mod formats;
+mod man;
+mod select;
+mod terminal;
+mod verify;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use environment::Environment;
+pub use exit::ExitStatus;
+use terminal::{Color, Terminal};
+
+/// Exports, archives and verifies the conversations that Hermes Agent keeps in state.db.
+///
+/// Reading never changes the store, and works beside a running Hermes. Data goes to standard
+/// output; progress, notes, warnings and errors go to standard error.
+#[derive(Debug, Parser)]
+#[command(name = "hermes-sessions", version, max_term_width = 100, after_help = EXIT_STATUS)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0    done; also when nothing matched
+  1    failed, or something was skipped or damaged, or a verification found a difference
+  2    wrong usage
+  3    the store is in use by another process
+  130  interrupted";
+
+const DB: &str = "The store [default: $HERMES_HOME/state.db; HERMES_HOME defaults to ~/.hermes]";
+const PROFILE: &str = "The store of a profile: $HERMES_HOME/profiles/NAME/state.db";
+
+/// What every command takes.
+#[derive(Debug, Args)]
+struct Global {
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "profile", help = DB)]
+    db: Option<PathBuf>,
+    #[arg(long, global = true, value_name = "NAME", help = PROFILE)]
+    profile: Option<String>,
+    /// Say nothing but errors and warnings
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say more: every warning, every file
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+    /// Print one JSON object when the command is done
+    #[arg(long, global = true)]
+    json: bool,
+    /// When to colour messages
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
+enum Command {
+    Export(export::ExportArgs),
+    Verify(verify::VerifyArgs),
+    Formats(formats::FormatsArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+/// Runs the program with these arguments, the first being its own name.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
+    let arguments = without_sessions(arguments.into_iter().collect());
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return exit::from_clap(&error),
+    };
+    let terminal = Terminal::new(&cli.global);
+    match run(&cli, &terminal) {
+        Ok(status) => status,
+        Err(error) => exit::report(&error, &terminal),
+    }
+}
+
+fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {
+    let environment = Environment::read()?;
+    match &cli.command {
+        Command::Export(args) => export::run(args, &cli.global, &environment, terminal),
+        Command::Verify(args) => verify::run(args, &cli.global, &environment, terminal),
+        Command::Formats(args) => formats::run(args, &cli.global),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
+    }
+}
+
+/// Drops a leading word `sessions`, so that a link named `hermes` serves `hermes sessions export …`.
+fn without_sessions(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let mut at = 1;
+    while let Some(argument) = arguments.get(at).and_then(|a| a.to_str()) {
+        match argument {
+            "--db" | "--profile" | "--color" => at += 2,
+            flag if flag.starts_with('-') => at += 1,
+            "sessions" => {
+                arguments.remove(at);
+                break;
+            }
+            _ => break,
+        }
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::{Cli, without_sessions};
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_leading_word_sessions_is_ignored() {
+        let dropped = |line: &str| {
+            let words = line.split(' ').map(Into::into).collect();
+            without_sessions(words).join(" ".as_ref()).into_string().unwrap()
+        };
+        assert_eq!(dropped("hermes sessions export x"), "hermes export x");
+        assert_eq!(dropped("hermes --db sessions sessions export"), "hermes --db sessions export");
+        assert_eq!(dropped("hermes export sessions"), "hermes export sessions");
+    }
+}

@@ -1,0 +1,203 @@
+//! The only place that prints or draws.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Global;
+use crate::progress::Progress;
+
+/// When to colour messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How much to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Volume {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+/// Standard output and standard error, as the user wants them.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    volume: Volume,
+    colored: bool,
+}
+
+impl Terminal {
+    pub(super) fn new(global: &Global) -> Self {
+        let volume = match (global.quiet, global.verbose) {
+            (true, _) => Volume::Quiet,
+            (false, false) => Volume::Normal,
+            (false, true) => Volume::Verbose,
+        };
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let colored = match global.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => io::stderr().is_terminal() && !no_color,
+        };
+        Self { volume, colored }
+    }
+
+    /// Something worth knowing; left out with `-q`.
+    pub(super) fn note(&self, text: &str) {
+        if self.volume > Volume::Quiet {
+            self.line("note: ", "36", text);
+        }
+    }
+
+    /// What was done; left out with `-q`.
+    pub(super) fn done(&self, text: &str) {
+        if self.volume > Volume::Quiet {
+            self.line("", "0", text);
+        }
+    }
+
+    /// Details for `-v`.
+    pub(super) fn detail(&self, text: &str) {
+        if self.volume >= Volume::Verbose {
+            self.line("", "0", text);
+        }
+    }
+
+    /// Something that was lost on the way.
+    pub(super) fn warning(&self, text: &str) {
+        self.line("warning: ", "33", text);
+    }
+
+    /// How many warnings of a kind are printed one by one.
+    pub(super) fn patience(&self) -> usize {
+        if self.volume >= Volume::Verbose { usize::MAX } else { 20 }
+    }
+
+    /// What went wrong, why, and what can be done.
+    pub(super) fn error(&self, message: &str, causes: &[String], hint: Option<&str>) {
+        self.line("error: ", "31", message);
+        for cause in causes {
+            self.line("caused by: ", "31", cause);
+        }
+        if let Some(hint) = hint {
+            self.line("hint: ", "36", hint);
+        }
+    }
+
+    fn line(&self, label: &str, color: &str, text: &str) {
+        let text = printable(text);
+        let line = if self.colored && !label.is_empty() {
+            format!("\x1b[1;{color}m{label}\x1b[0m{text}\n")
+        } else {
+            format!("{label}{text}\n")
+        };
+        // Nobody is left to be told that standard error is closed.
+        let _ = io::stderr().lock().write_all(line.as_bytes());
+    }
+
+    /// A bar on a terminal, and an ear for Ctrl-C.
+    pub(super) fn progress(&self) -> Bar {
+        let hidden = self.volume == Volume::Quiet || !io::stderr().is_terminal();
+        let target =
+            if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} sessions, {elapsed}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Bar(bar)
+    }
+}
+
+/// Data, to standard output.
+pub(super) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Lines for people, to standard output.
+pub(super) fn list(text: &str) -> io::Result<()> {
+    print(&printable(text))
+}
+
+/// A report, to standard error, because standard output has the data.
+pub(super) fn print_aside(text: &str) -> io::Result<()> {
+    io::stderr().lock().write_all(text.as_bytes())
+}
+
+/// Standard output as a stream of bytes.
+pub(super) fn stdout() -> impl Write + use<> {
+    io::stdout().lock()
+}
+
+/// Control characters of titles and paths must not move the cursor or rename the window.
+fn printable(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c.to_string(),
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => c.escape_unicode().to_string(),
+        c if c.is_control() => c.escape_default().to_string(),
+        c => c.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// Prints help or an error of the command line.
+pub(super) fn print_clap(error: &clap::Error) {
+    // Nobody is left to be told that the output is closed.
+    let _ = error.print();
+}
+
+/// A bar on a terminal; it also hears Ctrl-C.
+pub(super) struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn begin(&self, steps: u64) {
+        self.0.reset();
+        self.0.set_length(steps);
+    }
+
+    fn step(&self) {
+        self.0.inc(1);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        interrupted().load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Set by Ctrl-C or a termination signal.
+fn interrupted() -> &'static AtomicBool {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    static HANDLER: OnceLock<()> = OnceLock::new();
+    HANDLER.get_or_init(|| {
+        // Without a handler a signal ends the program at once, which is safe, too.
+        let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+    });
+    &INTERRUPTED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn control_characters_are_shown_not_sent() {
+        assert_eq!(printable("a\x1b]0;x\x07b\u{202e}c"), "a\\u{1b}]0;x\\u{7}b\\u{202e}c");
+        assert_eq!(printable("Отчёт\n"), "Отчёт\n");
+    }
+}

@@ -1,0 +1,202 @@
+//! Documents: what one line of JSONL or one Markdown file is made of, and writing one down.
+//!
+//! A document is a session, or a compression chain joined into one conversation. Its identity is
+//! its first segment's, so that it keeps its name when the chain grows; the rest of its columns are
+//! those of the last segment, and counters are summed.
+
+use std::collections::HashSet;
+use std::io;
+
+use formats::model::{Message, Session, SessionColumn, Value};
+use formats::{FormatWriter, SessionHead};
+
+use super::{Error, Lineage, Warnings};
+use crate::progress::Progress;
+use crate::redact::{Raw, Redactor, Scope};
+use crate::store::{Extent, SessionKey, Shown, Snapshot};
+
+/// The sessions of one document, oldest first; never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Document(pub(super) Vec<SessionKey>);
+
+/// Groups matching sessions into documents, in the order of their first matching session.
+pub(super) fn documents(
+    snapshot: &Snapshot<'_>,
+    sessions: &[SessionKey],
+    lineage: Lineage,
+) -> Result<Vec<Document>, Error> {
+    if lineage == Lineage::Single {
+        return Ok(sessions.iter().map(|key| Document(vec![*key])).collect());
+    }
+    let (mut documents, mut seen) = (Vec::new(), HashSet::new());
+    for key in sessions {
+        let chain = snapshot.chain(*key)?;
+        if seen.insert(chain[0]) {
+            documents.push(Document(chain));
+        }
+    }
+    Ok(documents)
+}
+
+/// What is known of a document before it is written.
+pub(super) struct Opened<'a> {
+    pub(super) head: Session<'a>,
+    pub(super) lineage: Vec<String>,
+    pub(super) messages: u64,
+    pub(super) last_active: Option<f64>,
+    segments: Vec<(SessionKey, Extent)>,
+    scope: Scope,
+}
+
+impl Document {
+    /// Reads the document's rows and counts its messages.
+    pub(super) fn open<'a>(
+        &self,
+        snapshot: &'a Snapshot<'_>,
+        shown: Shown,
+        redactor: &Redactor,
+        warnings: &mut Warnings,
+    ) -> Result<Opened<'a>, Error> {
+        let mut scope = Scope::default();
+        let mut sum = Sum::default();
+        let mut opened = None;
+        for key in &self.0 {
+            let (raw, faults) = snapshot.session(*key)?;
+            let row = redactor.apply(raw, &mut scope);
+            let extent = snapshot.extent(*key, shown)?;
+            warnings.session(row.id(), faults);
+            sum.add(&row, extent);
+            opened = Some(row);
+        }
+        let head = opened.map(|last| sum.applied_to(last)).ok_or(Error::Nothing)?;
+        let Sum { lineage, messages, last_active, extents, .. } = sum;
+        let segments = self.0.iter().copied().zip(extents).collect();
+        Ok(Opened { head, lineage, messages, last_active, segments, scope })
+    }
+}
+
+/// What accompanies every document of an export.
+pub(super) struct Context<'a> {
+    pub(super) redactor: &'a Redactor,
+    pub(super) progress: &'a dyn Progress,
+    pub(super) warnings: &'a mut Warnings,
+}
+
+impl Opened<'_> {
+    /// The document's title.
+    pub(super) fn title(&self) -> Option<&str> {
+        self.head.text(SessionColumn::Title)
+    }
+
+    /// How many messages each segment has.
+    pub(super) fn message_counts(&self) -> Vec<u64> {
+        self.segments.iter().map(|(_, extent)| extent.messages()).collect()
+    }
+
+    /// Writes the document down.
+    pub(super) fn write(
+        mut self,
+        snapshot: &Snapshot<'_>,
+        context: &mut Context<'_>,
+        out: &mut dyn FormatWriter,
+        wrote: &dyn Fn(io::Error) -> Error,
+    ) -> Result<(), Error> {
+        let Context { redactor, progress, warnings } = context;
+        let joined = self.segments.len() > 1;
+        let mut writer = out
+            .session(&SessionHead {
+                session: &self.head,
+                messages: self.messages,
+                last_active: self.last_active,
+                lineage: &self.lineage,
+            })
+            .map_err(wrote)?;
+        for ((key, extent), id) in self.segments.iter().zip(&self.lineage) {
+            if joined {
+                let (raw, _) = snapshot.session(*key)?;
+                writer.segment(&redactor.apply(raw, &mut self.scope)).map_err(wrote)?;
+            }
+            snapshot.messages(extent, |raw: Raw<Message<'_>>, faults| {
+                if progress.is_cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                let message = redactor.apply(raw, &mut self.scope);
+                warnings.message(id, &message, faults);
+                writer.message(&message).map_err(wrote)
+            })?;
+        }
+        writer.finish().map_err(wrote)
+    }
+}
+
+/// What the segments of a document have together.
+#[derive(Default)]
+struct Sum {
+    first: Option<[Value<'static>; 3]>,
+    counters: Vec<Value<'static>>,
+    lineage: Vec<String>,
+    messages: u64,
+    last_active: Option<f64>,
+    extents: Vec<Extent>,
+}
+
+/// Taken from the first segment.
+const IDENTITY: [SessionColumn; 3] =
+    [SessionColumn::Id, SessionColumn::Parent, SessionColumn::StartedAt];
+
+/// Summed over all segments.
+const COUNTERS: [SessionColumn; 9] = [
+    SessionColumn::ToolCallCount,
+    SessionColumn::InputTokens,
+    SessionColumn::OutputTokens,
+    SessionColumn::CacheReadTokens,
+    SessionColumn::CacheWriteTokens,
+    SessionColumn::ReasoningTokens,
+    SessionColumn::ApiCallCount,
+    SessionColumn::EstimatedCost,
+    SessionColumn::ActualCost,
+];
+
+impl Sum {
+    fn add(&mut self, row: &Session<'_>, extent: Extent) {
+        self.first.get_or_insert_with(|| IDENTITY.map(|c| row.value(c).clone().into_owned()));
+        self.counters.resize(COUNTERS.len(), Value::Null);
+        for (sum, column) in self.counters.iter_mut().zip(COUNTERS) {
+            *sum = added(sum, row.value(column));
+        }
+        self.lineage.push(row.id().to_owned());
+        self.messages += extent.messages();
+        self.last_active = match (self.last_active, extent.last_active) {
+            (Some(one), Some(other)) => Some(one.max(other)),
+            (one, other) => one.or(other),
+        };
+        self.extents.push(extent);
+    }
+
+    /// A lone session's row stays as it is.
+    fn applied_to<'a>(&mut self, mut last: Session<'a>) -> Session<'a> {
+        if self.lineage.len() < 2 {
+            return last;
+        }
+        for (column, value) in IDENTITY.into_iter().zip(self.first.take().into_iter().flatten()) {
+            last.set(column, value);
+        }
+        for (column, sum) in COUNTERS.into_iter().zip(self.counters.drain(..)) {
+            last.set(column, sum);
+        }
+        let messages = i64::try_from(self.messages).unwrap_or(i64::MAX);
+        last.set(SessionColumn::MessageCount, Value::Integer(messages));
+        last
+    }
+}
+
+fn added(one: &Value<'_>, other: &Value<'_>) -> Value<'static> {
+    match (one, other) {
+        (Value::Integer(a), Value::Integer(b)) => Value::Integer(a.saturating_add(*b)),
+        (one, other) => match (one.as_f64(), other.as_f64()) {
+            (Some(a), Some(b)) => Value::Real(a + b),
+            (Some(_), None) => one.clone().into_owned(),
+            (None, _) => other.clone().into_owned(),
+        },
+    }
+}

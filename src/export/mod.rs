@@ -1,0 +1,154 @@
+//! The pipeline: select, read, redact, write, publish, record.
+//!
+//! [`run`] turns a [`Request`] into files. All of it happens in one snapshot of the store. Files are
+//! written in a staging folder; beside a running Hermes they are published as they become whole,
+//! otherwise when the snapshot has proven steady. A session that cannot be read costs itself only.
+
+mod document;
+mod keep;
+mod name;
+mod place;
+mod publish;
+mod report;
+mod run;
+mod staging;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use formats::Format;
+
+use crate::filter::Selection;
+use crate::manifest;
+use crate::redact::Redactor;
+use crate::store::{self, SessionKey, Shown};
+pub use keep::{Keeper, delete_kept};
+pub use publish::Overwrite;
+pub(crate) use publish::is_inside;
+pub use report::{Exported, Failure, Listed, Summary, Warning, Warnings};
+pub use run::run;
+pub(crate) use staging::is_staging;
+
+/// What to export, and where to.
+pub struct Request<'a> {
+    /// Which sessions.
+    pub selection: Selection,
+    /// Which of their messages.
+    pub shown: Shown,
+    /// Whether a compression chain becomes one document.
+    pub lineage: Lineage,
+    /// What takes secrets out.
+    pub redactor: &'a Redactor,
+    /// How to write it down.
+    pub format: &'static Format,
+    /// Where to.
+    pub target: Target,
+    /// What may happen to files that exist.
+    pub overwrite: Overwrite,
+    /// Whether files are recorded.
+    pub record: Record,
+    /// Seconds since the epoch, for the manifest.
+    pub exported_at: f64,
+    /// Whether delegates of the selected sessions come along.
+    pub delegates: Delegates,
+    /// Whether the summary names the selected sessions.
+    pub listing: Listing,
+}
+
+/// Whether a summary names the selected sessions; a store may have many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// It does.
+    Wanted,
+    /// It counts them only.
+    Unwanted,
+}
+
+/// Whether a compression chain becomes one document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lineage {
+    /// Each session is a document.
+    Single,
+    /// A chain is one.
+    Logical,
+}
+
+/// Whether delegates of the selected sessions come along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delegates {
+    /// Only where they are selected themselves.
+    Apart,
+    /// They do.
+    Along,
+}
+
+/// Whether files are recorded in the manifest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Record {
+    /// They are.
+    Manifest,
+    /// They are not.
+    Nothing,
+}
+
+/// Where an export goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// One file, which appears whole or not at all.
+    File(PathBuf),
+    /// A folder with a file for each document.
+    Folder(PathBuf),
+    /// A pipe, a device or standard output: written when all is read.
+    Stream,
+    /// Nowhere: nothing is written.
+    Nowhere,
+}
+
+/// What can go wrong with an export as a whole.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// One session cannot be read.
+    #[error("session {session} cannot be read")]
+    Unreadable {
+        /// Its row.
+        key: SessionKey,
+        /// Its id.
+        session: String,
+        /// Why.
+        source: store::Error,
+    },
+    /// A file or folder cannot be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The manifest cannot be read or written.
+    #[error(transparent)]
+    Manifest(#[from] manifest::Error),
+    /// The file that should hold a session does not.
+    #[error("{} does not hold all of it: {what}; nothing was deleted", path.display())]
+    NotKept {
+        /// The file.
+        path: PathBuf,
+        /// What it lacks.
+        what: String,
+    },
+    /// A document of no session.
+    #[error("there is nothing to write")]
+    Nothing,
+    /// The user asked for an end.
+    #[error("interrupted")]
+    Cancelled,
+}
+
+impl Error {
+    fn writing(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
+        move |source| Error::Write { path: path.to_owned(), source }
+    }
+}

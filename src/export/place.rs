@@ -1,0 +1,121 @@
+//! Where an export's files are staged, and how they get from there to where they were asked for.
+
+use std::env;
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::publish::{Batch, Finished, Outcome, Published, parent};
+use super::staging::Staging;
+use super::{Error, Exported, Failure, Overwrite, Request, Summary, Target};
+
+/// The folder that an export writes to.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) folder: PathBuf,
+}
+
+impl Place {
+    /// Makes the folder ready; `None` where nothing is to be written.
+    pub(super) fn prepare(target: &Target) -> Result<Option<Self>, Error> {
+        let folder = match target {
+            Target::Nowhere => return Ok(None),
+            Target::Stream => spool_folder(),
+            Target::File(file) => parent(file),
+            Target::Folder(folder) => {
+                create_folder(folder).map_err(Error::writing(folder))?;
+                folder.clone()
+            }
+        };
+        Ok(Some(Self { folder }))
+    }
+
+    pub(super) fn staging(&self) -> Result<Staging, Error> {
+        Staging::create(&self.folder).map_err(Error::writing(&self.folder))
+    }
+
+    /// Delivers whole files to where they were asked for.
+    pub(super) fn deliver(
+        &self,
+        request: &Request<'_>,
+        staging: &Staging,
+        files: Vec<Finished>,
+        stream: &mut dyn Write,
+        summary: &mut Summary,
+    ) -> Result<(), Error> {
+        if request.target == Target::Stream {
+            for file in files {
+                file.staged.copy_to(stream).map_err(Error::writing(Path::new("-")))?;
+                summary.deliver(Path::new(""), file, &Outcome::Published);
+            }
+            return Ok(());
+        }
+        let overwrite = match request.target {
+            Target::File(_) => Overwrite::Always,
+            Target::Folder(_) | Target::Stream | Target::Nowhere => request.overwrite,
+        };
+        let folder = &self.folder;
+        let mut batch = Batch { folder, overwrite, record: request.record, files };
+        let Published { files, stale } = batch.publish(staging)?;
+        summary.stale.extend(stale);
+        for (file, outcome) in files {
+            summary.deliver(folder, file, &outcome);
+        }
+        Ok(())
+    }
+}
+
+impl Summary {
+    fn deliver(&mut self, folder: &Path, file: Finished, outcome: &Outcome) {
+        let Finished { entry, documents, .. } = file;
+        let sessions = entry.session_ids.as_ref().map_or(1, Vec::len) as u64;
+        let path = folder.join(&entry.path);
+        match outcome {
+            Outcome::Refused(reason) => {
+                let session = entry.session_id.unwrap_or_default();
+                let reason = format!("{}: {reason}", path.display());
+                self.failures.push(Failure { session, reason });
+                return;
+            }
+            Outcome::Published => {
+                self.exported += sessions;
+                self.messages += entry.message_count;
+                self.bytes += entry.bytes;
+            }
+            Outcome::Unchanged => self.unchanged += sessions,
+        }
+        for (rule, count) in &entry.redactions {
+            *self.redactions.entry(rule.clone()).or_default() += count;
+        }
+        self.files.push(Exported {
+            path,
+            format: entry.format,
+            session_id: entry.session_id,
+            sha256: entry.sha256,
+            documents,
+        });
+    }
+}
+
+fn create_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}
+
+/// For what goes to a stream when it is whole. `/tmp` is often kept in memory, `/var/tmp` is not.
+fn spool_folder() -> PathBuf {
+    let large = Path::new("/var/tmp");
+    if env::var_os("TMPDIR").is_none() && fs::metadata(large).is_ok_and(|meta| meta.is_dir()) {
+        return large.to_owned();
+    }
+    env::temp_dir()
+}

@@ -1,0 +1,194 @@
+//! Whole files get their names, and the manifest its lines.
+//!
+//! Under the manifest's lock, so that two exports into one folder cannot tear a file from its line:
+//! announce, rename, sync the folder, append.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::staging::{Staged, Staging};
+use super::{Error, Record};
+use crate::manifest::{self, Entry, Locked, Manifest};
+
+/// What may happen to a file that already has the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overwrite {
+    /// It is replaced.
+    Always,
+    /// It is replaced if the manifest knows it and nobody changed it since.
+    Known,
+}
+
+/// A whole file, with what is to be said of it.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) staged: Staged,
+    pub(super) entry: Entry,
+    /// Its documents, each the ids of its segments, oldest first.
+    pub(super) documents: Vec<Vec<String>>,
+}
+
+/// Files that wait to be published together.
+#[derive(Debug)]
+pub(super) struct Batch<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) overwrite: Overwrite,
+    pub(super) record: Record,
+    pub(super) files: Vec<Finished>,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Published,
+    Unchanged,
+    /// Left alone, for a reason.
+    Refused(String),
+}
+
+/// What became of a batch.
+#[derive(Debug, Default)]
+pub(super) struct Published {
+    pub(super) files: Vec<(Finished, Outcome)>,
+    /// Files of renamed sessions that could not be removed.
+    pub(super) stale: Vec<String>,
+}
+
+impl Batch<'_> {
+    /// Gives the files their names. What is refused stays as it was; an error of the disk ends the
+    /// batch, with the files before it published and listed.
+    pub(super) fn publish(&mut self, staging: &Staging) -> Result<Published, Error> {
+        let mut published = Published::default();
+        if self.files.is_empty() {
+            return Ok(published);
+        }
+        let mut manifest = match self.record {
+            Record::Manifest => Some(Locked::open(self.folder)?),
+            Record::Nothing => None,
+        };
+        let lines = match &mut manifest {
+            Some(manifest) => manifest.entries()?,
+            None => Manifest::read(self.folder)?,
+        };
+        let current = lines.current();
+        let planned = |file: Finished| {
+            let old = current.get(file.entry.path.as_str()).copied();
+            let plan = plan(self.folder, self.overwrite, &file, old)?;
+            Ok::<_, Error>((file, old, plan))
+        };
+        let moves = self.files.drain(..).map(planned).collect::<Result<Vec<_>, _>>()?;
+        if manifest.is_some() {
+            let new = moves.iter().filter(|(.., plan)| *plan == Outcome::Published);
+            let new: Vec<&Entry> = new.map(|(file, ..)| &file.entry).collect();
+            staging.announce(&new).map_err(Error::writing(self.folder))?;
+        }
+        let (mut appended, mut failure) = (Vec::new(), None);
+        for (file, old, plan) in moves {
+            match carry_out(self.folder, &file, &plan) {
+                Ok(()) => {}
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
+            // A file can be whole already while its line was lost.
+            let listed = old.is_some_and(|old| old.sha256 == file.entry.sha256);
+            if plan == Outcome::Published || plan == Outcome::Unchanged && !listed {
+                appended.push(file.entry.clone());
+            }
+            published.files.push((file, plan));
+        }
+        sync_folder(self.folder).map_err(Error::writing(self.folder))?;
+        if let Some(manifest) = &mut manifest {
+            manifest.append(&appended)?;
+            published.stale = remove_renamed(self.folder, &lines, &appended)?;
+        }
+        failure.map_or(Ok(published), Err)
+    }
+}
+
+fn carry_out(folder: &Path, file: &Finished, plan: &Outcome) -> Result<(), Error> {
+    let target = folder.join(&file.entry.path);
+    let done = match plan {
+        Outcome::Published => file.staged.rename(&target),
+        Outcome::Unchanged | Outcome::Refused(_) => file.staged.discard(),
+    };
+    done.map_err(|source| Error::Write { path: target, source })
+}
+
+fn plan(
+    folder: &Path,
+    overwrite: Overwrite,
+    file: &Finished,
+    old: Option<&Entry>,
+) -> Result<Outcome, Error> {
+    let target = folder.join(&file.entry.path);
+    let meta = match fs::symlink_metadata(&target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Published),
+        Err(source) => {
+            return Err(Error::Write { path: target, source });
+        }
+        Ok(meta) => meta,
+    };
+    if meta.is_dir() {
+        return Ok(Outcome::Refused("a folder has this name".to_owned()));
+    }
+    let digest = if meta.is_file() { Some(manifest::digest(&target)?) } else { None };
+    if digest.as_ref() == Some(&file.staged.digest) {
+        return Ok(Outcome::Unchanged);
+    }
+    if overwrite == Overwrite::Always {
+        return Ok(Outcome::Published);
+    }
+    Ok(match old {
+        None => Outcome::Refused("it exists and the manifest does not know it".to_owned()),
+        Some(old) if digest.is_some_and(|digest| digest.sha256 == old.sha256) => Outcome::Published,
+        Some(_) => Outcome::Refused("it was changed since it was exported".to_owned()),
+    })
+}
+
+/// Removes what renamed sessions left under their old names, where nobody changed it since.
+fn remove_renamed(
+    folder: &Path,
+    lines: &Manifest,
+    appended: &[Entry],
+) -> Result<Vec<String>, Error> {
+    let key = |entry: &Entry| Some((entry.session_id.clone()?, entry.format.clone()));
+    let fresh: HashMap<_, &str> =
+        appended.iter().filter_map(|entry| Some((key(entry)?, entry.path.as_str()))).collect();
+    let mut stale = Vec::new();
+    for (path, line) in lines.current() {
+        let renamed = key(line).and_then(|key| fresh.get(&key)).is_some_and(|new| *new != path);
+        let old = folder.join(path);
+        if !renamed || !is_inside(path) || fs::symlink_metadata(&old).is_err() {
+            continue;
+        }
+        if manifest::digest(&old).is_ok_and(|digest| digest.sha256 == line.sha256) {
+            fs::remove_file(&old).map_err(Error::writing(&old))?;
+        } else {
+            stale.push(path.to_owned());
+        }
+    }
+    Ok(stale)
+}
+
+/// Whether a manifest's path stays in the manifest's folder; a planted line must not lead away.
+pub(crate) fn is_inside(path: &str) -> bool {
+    !path.is_empty()
+        && Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)))
+}
+
+/// Makes the names in a folder last.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// The folder that a file is in.
+pub(super) fn parent(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        Some(_) | None => PathBuf::from("."),
+    }
+}

@@ -1,0 +1,281 @@
+//! One run over one snapshot: from the selection to files that wait for their names.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Write};
+use std::path::Path;
+
+use formats::{FileHead, FormatWriter, Layout};
+
+use super::document::{Context, Document, Opened, documents};
+use super::place::Place;
+use super::publish::Finished;
+use super::staging::{Staged, Staging};
+use super::{Delegates, Error, Failure, Listed, Listing, Request, Summary, Target, name};
+use crate::manifest::{Entry, Redacted};
+use crate::progress::Progress;
+use crate::redact::Scope;
+use crate::store::{self, SessionKey, Snapshot};
+
+/// Files that are published together: a crash costs at most so many lines, a sync serves so many.
+const BATCH: usize = 64;
+
+/// Runs an export. `stream` receives the bytes where the target is [`Target::Stream`].
+pub fn run(
+    store: &Path,
+    request: &Request<'_>,
+    stream: &mut dyn Write,
+    progress: &dyn Progress,
+) -> Result<Summary, Error> {
+    let place = Place::prepare(&request.target)?;
+    let mut skipped = BTreeMap::new();
+    loop {
+        let written = store::read(store, |snapshot| {
+            let summary = Summary::default();
+            let run = Run { request, snapshot, progress, skipped: &skipped, summary };
+            match &place {
+                None => run.dry(),
+                Some(place) => run.write(place),
+            }
+        });
+        match written {
+            // The one file holds part of that session, so it is written again without it.
+            Err(Error::Unreadable { key, session, source }) if !skipped.contains_key(&key) => {
+                skipped.insert(key, Failure { session, reason: source.to_string() });
+            }
+            Err(error) => return Err(error),
+            Ok((waiting, mut summary)) => {
+                if let (Some(place), Some((staging, files))) = (&place, waiting) {
+                    place.deliver(request, &staging, files, stream, &mut summary)?;
+                }
+                summary.failures.extend(skipped.into_values());
+                return Ok(summary);
+            }
+        }
+    }
+}
+
+/// Whole files, and the staging folder that holds them.
+type Waiting = (Staging, Vec<Finished>);
+
+struct Run<'r, 's> {
+    request: &'r Request<'r>,
+    snapshot: &'r Snapshot<'s>,
+    progress: &'r dyn Progress,
+    skipped: &'r BTreeMap<SessionKey, Failure>,
+    summary: Summary,
+}
+
+impl<'r> Run<'r, '_> {
+    /// Lists what the selection takes, and groups it into documents.
+    fn list(&mut self) -> Result<Vec<Document>, Error> {
+        let matches = self.snapshot.matching(&self.request.selection)?;
+        self.summary.matched = matches.sessions.len() as u64;
+        self.summary.running_left_out = matches.running_left_out;
+        self.summary.excluded = matches.excluded;
+        if self.request.listing == Listing::Wanted {
+            for key in &matches.sessions {
+                let raw = self.snapshot.brief(*key).map_err(|e| unreadable(*key, None, e))?;
+                let row = self.request.redactor.apply(raw, &mut Scope::default());
+                self.summary.sessions.push(Listed::new(&row));
+            }
+        }
+        let mut sessions = matches.sessions;
+        let mut documents = documents(self.snapshot, &sessions, self.request.lineage)?;
+        if self.request.delegates == Delegates::Along {
+            sessions.extend(documents.iter().flat_map(|document| document.0.iter().copied()));
+            documents.extend(self.delegates(&sessions)?);
+        }
+        documents.retain(|document| !document.0.iter().any(|key| self.skipped.contains_key(key)));
+        Ok(documents)
+    }
+
+    fn delegates(&self, of: &[SessionKey]) -> Result<Vec<Document>, Error> {
+        let mut seen: HashSet<SessionKey> = of.iter().copied().collect();
+        let mut found = Vec::new();
+        for key in of {
+            for delegate in self.snapshot.delegates(*key)? {
+                if seen.insert(delegate) {
+                    found.push(Document(vec![delegate]));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Tells what would be written.
+    fn dry(mut self) -> Result<(Option<Waiting>, Summary), Error> {
+        self.list()?;
+        let counts = self.summary.sessions.iter().filter_map(|listed| listed.message_count);
+        self.summary.messages = counts.filter_map(|count| u64::try_from(count).ok()).sum();
+        Ok((None, self.summary))
+    }
+
+    fn write(mut self, place: &Place) -> Result<(Option<Waiting>, Summary), Error> {
+        let documents = self.list()?;
+        if documents.is_empty() {
+            return Ok((None, self.summary));
+        }
+        self.progress.begin(documents.len() as u64);
+        let mut staging = place.staging()?;
+        let files = match self.request.format.layout {
+            Layout::OneFile => vec![self.one_file(&documents, &mut staging, place)?],
+            Layout::FilePerSession => self.file_each(&documents, &mut staging, place)?,
+        };
+        Ok((Some((staging, files)), self.summary))
+    }
+
+    fn one_file(
+        &mut self,
+        documents: &[Document],
+        staging: &mut Staging,
+        place: &Place,
+    ) -> Result<Finished, Error> {
+        let wrote = Error::writing(&place.folder);
+        let mut file = staging.file().map_err(&wrote)?;
+        let (mut lineages, mut counts) = (Vec::new(), Vec::new());
+        let head = FileHead { sessions: documents.len() as u64 };
+        let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
+        for document in documents {
+            let opened = self.open(document)?;
+            lineages.push(opened.lineage.clone());
+            counts.extend_from_slice(&opened.message_counts());
+            self.document(document, opened, writer.as_mut(), &wrote)?;
+        }
+        writer.finish().map_err(&wrote)?;
+        let staged = file.finish().map_err(&wrote)?;
+        let mut entry = self.entry(&staged, self.file_name());
+        entry.message_count = counts.iter().sum();
+        entry.session_ids = Some(lineages.concat());
+        entry.message_counts = Some(counts);
+        Ok(Finished { staged, entry, documents: lineages })
+    }
+
+    /// Writes a file for each document. Beside a running Hermes the snapshot is sure to be steady,
+    /// so files are published as they become whole.
+    fn file_each(
+        &mut self,
+        documents: &[Document],
+        staging: &mut Staging,
+        place: &Place,
+    ) -> Result<Vec<Finished>, Error> {
+        let mut files = Vec::new();
+        for document in documents {
+            match self.file(document, staging, place) {
+                Ok(file) => files.push(file),
+                Err(Error::Unreadable { session, source, .. }) => {
+                    let reason = source.to_string();
+                    self.summary.failures.push(Failure { session, reason });
+                }
+                Err(error) => return Err(error),
+            }
+            if files.len() >= BATCH && self.snapshot.is_live() {
+                let batch = std::mem::take(&mut files);
+                place.deliver(self.request, staging, batch, &mut io::sink(), &mut self.summary)?;
+            }
+        }
+        Ok(files)
+    }
+
+    fn file(
+        &mut self,
+        document: &Document,
+        staging: &mut Staging,
+        place: &Place,
+    ) -> Result<Finished, Error> {
+        let wrote = Error::writing(&place.folder);
+        let opened = self.open(document)?;
+        let name = match &self.request.target {
+            Target::Folder(_) => name::file(opened.head.id(), opened.title(), self.request.format),
+            Target::File(_) | Target::Stream | Target::Nowhere => self.file_name(),
+        };
+        let (id, lineage) = (opened.head.id().to_owned(), opened.lineage.clone());
+        let messages = opened.messages;
+        let mut file = staging.file().map_err(&wrote)?;
+        let head = FileHead { sessions: 1 };
+        let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
+        self.document(document, opened, writer.as_mut(), &wrote)?;
+        writer.finish().map_err(&wrote)?;
+        let staged = file.finish().map_err(&wrote)?;
+        let mut entry = self.entry(&staged, name);
+        entry.session_id = Some(id);
+        entry.lineage_session_ids.clone_from(&lineage);
+        entry.message_count = messages;
+        Ok(Finished { staged, entry, documents: vec![lineage] })
+    }
+
+    fn open(&mut self, document: &Document) -> Result<Opened<'r>, Error> {
+        document
+            .open(
+                self.snapshot,
+                self.request.shown,
+                self.request.redactor,
+                &mut self.summary.warnings,
+            )
+            .map_err(|error| match error {
+                Error::Store(source) => unreadable(document.0[0], None, source),
+                other => other,
+            })
+    }
+
+    fn document(
+        &mut self,
+        document: &Document,
+        opened: Opened<'_>,
+        writer: &mut dyn FormatWriter,
+        wrote: &dyn Fn(io::Error) -> Error,
+    ) -> Result<(), Error> {
+        let id = opened.head.id().to_owned();
+        let mut context = Context {
+            redactor: self.request.redactor,
+            progress: self.progress,
+            warnings: &mut self.summary.warnings,
+        };
+        let written = opened.write(self.snapshot, &mut context, writer, wrote);
+        self.progress.step();
+        written.map_err(|error| match error {
+            Error::Store(source) => unreadable(document.0[0], Some(id), source),
+            other => other,
+        })
+    }
+
+    /// The name that the user gave the one file.
+    fn file_name(&self) -> String {
+        match &self.request.target {
+            Target::File(path) => {
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            Target::Folder(_) | Target::Stream | Target::Nowhere => "-".to_owned(),
+        }
+    }
+
+    fn entry(&self, staged: &Staged, path: String) -> Entry {
+        let Request { format, shown, redactor, exported_at, .. } = self.request;
+        Entry {
+            session_id: None,
+            session_ids: None,
+            message_counts: None,
+            lineage_session_ids: Vec::new(),
+            path,
+            format: format.name.to_owned(),
+            messages: Some(shown.name().to_owned()),
+            message_count: 0,
+            bytes: staged.digest.bytes,
+            sha256: staged.digest.sha256.clone(),
+            exported_at: *exported_at,
+            redacted: redactor.groups().map_or(Redacted::No(false), |g| Redacted::By(g.to_vec())),
+            redactions: BTreeMap::new(),
+            tool: concat!("hermes-sessions ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
+/// A failure of the store that concerns one session alone.
+fn unreadable(key: SessionKey, session: Option<String>, source: store::Error) -> Error {
+    match source {
+        store::Error::Damaged(_) | store::Error::Sql(_) => {
+            let session = session.unwrap_or_else(|| format!("in row {key}"));
+            Error::Unreadable { key, session, source }
+        }
+        other => Error::Store(other),
+    }
+}

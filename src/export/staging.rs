@@ -1,0 +1,245 @@
+//! Files that are not whole yet, in a hidden folder beside those that are.
+//!
+//! A staging folder is locked while its process lives. One that nobody holds was left by a process
+//! that was killed; the next export into the same place finishes what is certain (files that had
+//! their names but not yet their manifest lines) and removes the rest.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::publish::is_inside;
+use crate::manifest::{self, Digest, Entry, Hasher, Locked, Manifest};
+
+const PREFIX: &str = ".hermes-sessions-";
+const SUFFIX: &str = ".partial";
+const LOCK: &str = "lock";
+
+/// A folder for files that are not whole yet.
+#[derive(Debug)]
+pub(super) struct Staging {
+    folder: TempDir,
+    /// Held for as long as the folder is in use.
+    _lock: File,
+    files: u64,
+}
+
+impl Staging {
+    /// Makes a staging folder in `output`, after tidying up what killed processes left there.
+    pub(super) fn create(output: &Path) -> io::Result<Self> {
+        for left in leftovers(output)? {
+            recover(output, &left)?;
+        }
+        loop {
+            let folder =
+                tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempdir_in(output)?;
+            let path = folder.path().join(LOCK);
+            let lock = File::create_new(&path).and_then(|file| file.lock().map(|()| file));
+            // Another export may have taken the folder for a leftover before it was locked.
+            match lock {
+                Ok(lock) if path.exists() => {
+                    return Ok(Self { folder, _lock: lock, files: 0 });
+                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+
+    /// Begins a file.
+    pub(super) fn file(&mut self) -> io::Result<Partial> {
+        self.files += 1;
+        let path = self.folder.path().join(self.files.to_string());
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        manifest::private(&mut options);
+        let tee = Tee { file: options.open(&path)?, hasher: Hasher::default() };
+        Ok(Partial { path, out: BufWriter::with_capacity(1 << 18, tee) })
+    }
+
+    /// Writes down what is about to be published, for whoever finds this folder after a crash.
+    pub(super) fn announce(&self, entries: &[&Entry]) -> io::Result<()> {
+        let mut lines = Vec::new();
+        for entry in entries {
+            serde_json::to_writer(&mut lines, entry)?;
+            lines.push(b'\n');
+        }
+        let mut file = File::create(self.folder.path().join(manifest::NAME))?;
+        file.write_all(&lines)?;
+        file.sync_all()
+    }
+}
+
+/// Whether a name in an output folder belongs to a staging folder.
+pub(crate) fn is_staging(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+}
+
+fn leftovers(output: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(output)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(is_staging) && entry.file_type()?.is_dir() {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+fn recover(output: &Path, left: &Path) -> io::Result<()> {
+    let gone = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(()), // its own process, or another's tidying, was quicker
+        _ => Err(error),
+    };
+    let lock = match File::open(left.join(LOCK)) {
+        Ok(lock) => lock,
+        Err(error) => return gone(error),
+    };
+    if lock.try_lock().is_err() {
+        return Ok(()); // in use
+    }
+    adopt(output, &Manifest::read(left).map_err(io::Error::other)?).map_err(io::Error::other)?;
+    fs::remove_dir_all(left).or_else(gone)
+}
+
+/// Appends the lines of files that got their names before their process was killed.
+fn adopt(output: &Path, announced: &Manifest) -> Result<(), manifest::Error> {
+    let finished = |entry: &&Entry| {
+        if !is_inside(&entry.path) {
+            return false;
+        }
+        let digest = manifest::digest(&output.join(&entry.path));
+        digest.is_ok_and(|digest| digest.sha256 == entry.sha256)
+    };
+    let finished: Vec<&Entry> = announced.entries.iter().filter(finished).collect();
+    if finished.is_empty() {
+        return Ok(());
+    }
+    let mut manifest = Locked::open(output)?;
+    let lines = manifest.entries()?;
+    let current = lines.current();
+    let known = |entry: &Entry| {
+        current.get(entry.path.as_str()).is_some_and(|line| line.sha256 == entry.sha256)
+    };
+    let lacking: Vec<Entry> = finished.into_iter().filter(|entry| !known(entry)).cloned().collect();
+    manifest.append(&lacking)
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(super) struct Partial {
+    path: PathBuf,
+    out: BufWriter<Tee>,
+}
+
+impl Partial {
+    /// The bytes are on the disk; the file waits for its name.
+    pub(super) fn finish(self) -> io::Result<Staged> {
+        let Tee { file, hasher } = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        Ok(Staged { path: self.path, digest: hasher.finish() })
+    }
+}
+
+impl Write for Partial {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A whole file that waits for its name.
+#[derive(Debug)]
+pub(super) struct Staged {
+    path: PathBuf,
+    pub(super) digest: Digest,
+}
+
+impl Staged {
+    pub(super) fn rename(&self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)
+    }
+
+    pub(super) fn discard(&self) -> io::Result<()> {
+        fs::remove_file(&self.path)
+    }
+
+    pub(super) fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        io::copy(&mut BufReader::with_capacity(1 << 18, File::open(&self.path)?), out)?;
+        out.flush()
+    }
+}
+
+/// Hashes what it writes.
+#[derive(Debug)]
+struct Tee {
+    file: File,
+    hasher: Hasher,
+}
+
+impl Write for Tee {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+
+    use super::{LOCK, Staging};
+    use crate::manifest::{Manifest, NAME};
+
+    #[test]
+    fn a_killed_process_leaves_its_lines_to_the_next_one() {
+        let output = tempfile::tempdir().unwrap();
+        let left = output.path().join(".hermes-sessions-killed.partial");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join(LOCK), "").unwrap();
+        fs::write(left.join("1"), "half a file").unwrap();
+        fs::write(output.path().join("done.md"), "abc").unwrap();
+        let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        let line = |path: &str| {
+            format!(
+                r#"{{"session_id":"s","path":"{path}","format":"md","message_count":1,"sha256":"{sha256}","exported_at":0.0}}"#
+            )
+        };
+        fs::write(left.join(NAME), format!("{}\n{}\n", line("done.md"), line("not-done.md")))
+            .unwrap();
+
+        let staging = Staging::create(output.path()).unwrap();
+
+        assert!(!left.exists());
+        let manifest = Manifest::read(output.path()).unwrap();
+        assert_eq!(manifest.entries.len(), 1);
+        assert_eq!(manifest.entries[0].path, "done.md");
+        drop(staging);
+        assert_eq!(fs::read_dir(output.path()).unwrap().count(), 2, "done.md and the manifest");
+    }
+
+    #[test]
+    fn a_folder_in_use_is_left_alone() {
+        let output = tempfile::tempdir().unwrap();
+        let mut first = Staging::create(output.path()).unwrap();
+        let mut file = first.file().unwrap();
+        let second = Staging::create(output.path()).unwrap();
+        file.write_all(b"abc").unwrap();
+        let staged = file.finish().unwrap();
+        staged.rename(&output.path().join("abc")).unwrap();
+        assert_eq!(staged.digest.bytes, 3);
+        drop((first, second));
+        assert_eq!(fs::read_dir(output.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,333 @@
+//! `manifest.jsonl`: one line for each finished file, beside the files it speaks of.
+//!
+//! The manifest is append-only. Paths are relative to it, so a folder can be moved; the last line
+//! for a path is the one that counts. Lines are appended under a lock and in one write, after the
+//! file they speak of has its name.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// The manifest's name in every folder.
+pub const NAME: &str = "manifest.jsonl";
+
+/// A finished file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The session in the file; for a chain its first segment; null where a file holds many.
+    pub session_id: Option<String>,
+    /// The sessions of a file that holds many, in the file's order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_ids: Option<Vec<String>>,
+    /// How many messages of each of them the file holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_counts: Option<Vec<u64>>,
+    /// The segments of a chain, oldest first; the session alone where nothing is joined.
+    #[serde(default)]
+    pub lineage_session_ids: Vec<String>,
+    /// Relative to the manifest, with `/` between components.
+    pub path: String,
+    /// The format's name.
+    pub format: String,
+    /// Which messages: active, compacted or all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<String>,
+    /// How many messages the file holds.
+    pub message_count: u64,
+    /// The file's size.
+    #[serde(default)]
+    pub bytes: u64,
+    /// The file's SHA-256, in lower-case hexadecimal digits.
+    pub sha256: String,
+    /// Seconds since the epoch.
+    pub exported_at: f64,
+    /// The groups of rules that took secrets out, or false.
+    #[serde(default)]
+    pub redacted: Redacted,
+    /// How often each rule did.
+    #[serde(default)]
+    pub redactions: BTreeMap<String, u64>,
+    /// What wrote the file, with its version.
+    #[serde(default)]
+    pub tool: String,
+}
+
+/// Whether and how a file was redacted: `false`, or the groups of rules.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Redacted {
+    /// By no group of rules.
+    No(bool),
+    /// By these.
+    By(Vec<String>),
+}
+
+impl Default for Redacted {
+    fn default() -> Self {
+        Redacted::No(false)
+    }
+}
+
+/// What can go wrong with a manifest.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It cannot be read or written.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// read, lock, append to, …
+        doing: &'static str,
+        /// The manifest, or a file that it speaks of.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is a link, which might lead anywhere.
+    #[error("{} is not a regular file", .0.display())]
+    NotAFile(PathBuf),
+}
+
+fn failed<'p>(doing: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> Error + 'p {
+    move |source| Error::Io { doing, path: path.to_owned(), source }
+}
+
+/// The lines of a manifest.
+#[derive(Debug, Default)]
+pub struct Manifest {
+    /// In the order of the file.
+    pub entries: Vec<Entry>,
+    /// The numbers of lines that are no entries, from 1.
+    pub unreadable: Vec<usize>,
+}
+
+impl Manifest {
+    /// Reads the manifest of a folder; a folder without one has an empty one.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(NAME);
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(failed("read", &path)(error)),
+            Ok(meta) if !meta.is_file() => return Err(Error::NotAFile(path)),
+            Ok(_) => {}
+        }
+        let file = File::open(&path).map_err(failed("read", &path))?;
+        Self::parse(BufReader::new(file)).map_err(failed("read", &path))
+    }
+
+    fn parse(mut lines: impl io::BufRead) -> io::Result<Self> {
+        let (mut manifest, mut line, mut number) = (Self::default(), Vec::new(), 0);
+        while lines.read_until(b'\n', &mut line)? > 0 {
+            number += 1;
+            match serde_json::from_slice(&line) {
+                Ok(entry) => manifest.entries.push(entry),
+                Err(_) if line.trim_ascii().is_empty() => {}
+                Err(_) => manifest.unreadable.push(number),
+            }
+            line.clear();
+        }
+        Ok(manifest)
+    }
+
+    /// The entry that counts for each path.
+    pub fn current(&self) -> HashMap<&str, &Entry> {
+        self.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect()
+    }
+}
+
+/// A manifest that no other process appends to until this is dropped.
+#[derive(Debug)]
+pub struct Locked {
+    file: File,
+    path: PathBuf,
+}
+
+impl Locked {
+    /// Opens a folder's manifest, or begins one, and waits until it is ours.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(NAME);
+        if fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+            return Err(Error::NotAFile(path));
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        private(&mut options);
+        let file = options.open(&path).map_err(failed("open", &path))?;
+        file.lock().map_err(failed("lock", &path))?;
+        Ok(Self { file, path })
+    }
+
+    /// The lines as they are now.
+    pub fn entries(&mut self) -> Result<Manifest, Error> {
+        self.file.seek(SeekFrom::Start(0)).map_err(failed("read", &self.path))?;
+        Manifest::parse(BufReader::new(&self.file)).map_err(failed("read", &self.path))
+    }
+
+    /// Appends lines in one write; where that fails, the manifest is as it was.
+    pub fn append(&mut self, entries: &[Entry]) -> Result<(), Error> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.try_append(entries).map_err(failed("append to", &self.path))
+    }
+
+    fn try_append(&mut self, entries: &[Entry]) -> io::Result<()> {
+        let end = self.file.seek(SeekFrom::End(0))?;
+        let mut lines = Vec::new();
+        if !ends_with_newline(&mut self.file, end)? {
+            lines.push(b'\n'); // an older line was cut off; ours must not join it
+        }
+        for entry in entries {
+            serde_json::to_writer(&mut lines, entry)?;
+            lines.push(b'\n');
+        }
+        let written = self.file.write_all(&lines).and_then(|()| self.file.sync_all());
+        if written.is_err() {
+            self.file.set_len(end)?;
+        }
+        written
+    }
+}
+
+fn ends_with_newline(file: &mut File, end: u64) -> io::Result<bool> {
+    let Some(last) = end.checked_sub(1) else {
+        return Ok(true);
+    };
+    let mut byte = [0];
+    file.seek(SeekFrom::Start(last))?;
+    file.read_exact(&mut byte)?;
+    Ok(byte == *b"\n")
+}
+
+/// For the owner's eyes alone, and never through a link that somebody planted.
+pub(crate) fn private(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    }
+    #[cfg(not(unix))]
+    let _ = options;
+}
+
+/// A file's size and SHA-256.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest {
+    /// In bytes.
+    pub bytes: u64,
+    /// In lower-case hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Reads a file whole; a link is not followed.
+pub fn digest(path: &Path) -> Result<Digest, Error> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    private(&mut options);
+    let mut file = options.open(path).map_err(failed("read", path))?;
+    let mut hasher = Hasher::default();
+    io::copy(&mut file, &mut hasher).map_err(failed("read", path))?;
+    Ok(hasher.finish())
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Counts and hashes what is written to it.
+#[derive(Debug, Default)]
+pub struct Hasher {
+    bytes: u64,
+    sha256: Sha256,
+}
+
+impl Hasher {
+    /// Takes more of the file.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.sha256.update(bytes);
+    }
+
+    /// The size and hash of what was written.
+    pub fn finish(self) -> Digest {
+        let sha256 = hex(&self.sha256.finalize());
+        Digest { bytes: self.bytes, sha256 }
+    }
+}
+
+impl io::Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, Locked, Manifest, NAME, Redacted, digest};
+
+    fn entry(path: &str, sha256: &str) -> Entry {
+        Entry {
+            session_id: Some("s".to_owned()),
+            session_ids: None,
+            message_counts: None,
+            lineage_session_ids: vec!["s".to_owned()],
+            path: path.to_owned(),
+            format: "md".to_owned(),
+            messages: Some("active".to_owned()),
+            message_count: 1,
+            bytes: 2,
+            sha256: sha256.to_owned(),
+            exported_at: 0.5,
+            redacted: Redacted::No(false),
+            redactions: std::collections::BTreeMap::new(),
+            tool: "t".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_last_line_for_a_path_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut manifest = Locked::open(folder.path()).unwrap();
+        manifest.append(&[entry("a", "1"), entry("b", "2")]).unwrap();
+        manifest.append(&[entry("a", "3")]).unwrap();
+        assert_eq!(manifest.entries().unwrap().current()["a"].sha256, "3");
+        assert_eq!(Manifest::read(folder.path()).unwrap().entries.len(), 3);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_named_and_joins_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(NAME), "{\"session_id\": nul").unwrap();
+        Locked::open(folder.path()).unwrap().append(&[entry("a", "1")]).unwrap();
+        let manifest = Manifest::read(folder.path()).unwrap();
+        assert_eq!((manifest.entries.len(), manifest.unreadable), (1, vec![1]));
+    }
+
+    #[test]
+    fn lines_of_hermes_itself_are_read() {
+        let line = r#"{"exported_at": 1.5, "format": "md", "lineage_session_ids": ["s"], "message_count": 3, "path": "/x/s.md", "session_id": "s", "sha256": "00"}"#;
+        let manifest = Manifest::parse(line.as_bytes()).unwrap();
+        assert_eq!(manifest.entries[0].redacted, Redacted::No(false));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_planted_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        std::fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, folder.path().join(NAME)).unwrap();
+        assert!(Locked::open(folder.path()).is_err());
+        assert!(Manifest::read(folder.path()).is_err());
+        assert!(digest(&folder.path().join(NAME)).is_err());
+    }
+}

@@ -1,0 +1,20 @@
+//! How the library tells how far it is, and learns that it should stop. It never draws.
+
+/// Somebody who watches work that takes time.
+pub trait Progress {
+    /// So many steps follow.
+    fn begin(&self, steps: u64);
+    /// One of them is done.
+    fn step(&self);
+    /// Whether the user wants the work to end; nothing half done may stay behind.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// Nobody watches.
+impl Progress for () {
+    fn begin(&self, _: u64) {}
+    fn step(&self) {}
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}

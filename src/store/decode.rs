@@ -1,0 +1,137 @@
+//! Cells of the store as values of the model. Decoding is total: a cell that cannot be represented
+//! costs its own fidelity and a [`Fault`], never the row.
+
+use formats::model::Value;
+use rusqlite::types::ValueRef;
+use serde_json::value::RawValue;
+
+/// What Hermes puts before structured content (`hermes_state.py`, 0.19.0).
+const JSON_CONTENT: &str = "\0json:";
+
+/// What a cell lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The column.
+    pub column: String,
+    /// What was wrong with it, and what became of it.
+    pub what: &'static str,
+}
+
+/// What a column holds, beyond its SQL type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing to decode.
+    Plain,
+    /// Seconds since the epoch.
+    Time,
+    /// Text, or JSON behind [`JSON_CONTENT`].
+    Content,
+    /// A JSON array of objects, handed on decoded, as Hermes hands it on.
+    Calls,
+    /// JSON that Hermes hands on as text.
+    JsonText,
+}
+
+/// What a column of `sessions` holds.
+pub(super) fn session_kind(name: &str) -> Kind {
+    match name {
+        "started_at" | "ended_at" => Kind::Time,
+        "model_config" | "origin_json" => Kind::JsonText,
+        _ => Kind::Plain,
+    }
+}
+
+/// What a column of `messages` holds.
+pub(super) fn message_kind(name: &str) -> Kind {
+    match name {
+        "timestamp" => Kind::Time,
+        "content" => Kind::Content,
+        "tool_calls" => Kind::Calls,
+        "reasoning_details" | "codex_reasoning_items" | "codex_message_items" => Kind::JsonText,
+        _ => Kind::Plain,
+    }
+}
+
+/// Decodes one cell; what it loses is added to `faults`.
+pub(super) fn cell<'a>(
+    name: &str,
+    kind: Kind,
+    cell: ValueRef<'a>,
+    faults: &mut Vec<Fault>,
+) -> Value<'a> {
+    let mut fault = |what| {
+        faults.push(Fault { column: name.to_owned(), what });
+    };
+    match cell {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => {
+            let value = Value::Integer(n);
+            if kind == Kind::Time && !value.as_f64().is_some_and(is_in_calendar) {
+                fault("a time beyond the calendar, kept as a number");
+            }
+            value
+        }
+        ValueRef::Real(x) if !x.is_finite() => {
+            fault("an infinite number, written as null");
+            Value::Null
+        }
+        ValueRef::Real(x) => {
+            if kind == Kind::Time && !is_in_calendar(x) {
+                fault("a time beyond the calendar, kept as a number");
+            }
+            Value::Real(x)
+        }
+        ValueRef::Text(bytes) => {
+            if let Ok(text) = std::str::from_utf8(bytes) {
+                return decoded(kind, text, &mut fault);
+            }
+            fault("bytes that are no UTF-8, each written as U+FFFD");
+            Value::Text(String::from_utf8_lossy(bytes))
+        }
+        ValueRef::Blob(bytes) => {
+            fault("binary data, written as text");
+            Value::Text(String::from_utf8_lossy(bytes))
+        }
+    }
+}
+
+fn is_in_calendar(seconds: f64) -> bool {
+    formats::iso_micros(seconds).is_some()
+}
+
+fn decoded<'a>(kind: Kind, text: &'a str, fault: &mut impl FnMut(&'static str)) -> Value<'a> {
+    let json = match kind {
+        Kind::Plain => return Value::Text(text.into()),
+        Kind::Time => {
+            fault("a time that is no number, kept as text");
+            return Value::Text(text.into());
+        }
+        Kind::Content => match text.strip_prefix(JSON_CONTENT) {
+            Some(json) => json,
+            None => return Value::Text(text.into()),
+        },
+        Kind::Calls | Kind::JsonText => text,
+    };
+    if json.is_empty() && kind != Kind::Content {
+        return Value::Text(text.into());
+    }
+    let Some(checked) = formats::check_json(json) else {
+        fault("no JSON, or nested too deeply; kept as raw text");
+        return Value::Text(text.into());
+    };
+    if kind == Kind::JsonText {
+        return Value::Text(text.into());
+    }
+    if checked.repaired {
+        fault("JSON with lone surrogates or infinite numbers, which were replaced");
+    }
+    if kind == Kind::Calls && !is_array_of_objects(&checked.text) {
+        fault("tool calls of an unknown shape, kept as JSON");
+    }
+    Value::Json(checked.text)
+}
+
+fn is_array_of_objects(json: &str) -> bool {
+    serde_json::from_str::<Vec<&RawValue>>(json)
+        .is_ok_and(|items| items.iter().all(|item| item.get().starts_with('{')))
+}

@@ -1,0 +1,99 @@
+//! Hermes' store, `state.db`: the only module that names SQLite.
+//!
+//! [`read`] lends out one consistent [`Snapshot`]; what it yields is [`Raw`](crate::redact::Raw) and
+//! leaves through redaction alone. Reading creates, changes and checkpoints nothing.
+
+mod change;
+mod decode;
+mod lineage;
+mod open;
+mod query;
+mod snapshot;
+mod text;
+
+use std::path::PathBuf;
+
+pub use change::{Removal, delete_if};
+pub use decode::Fault;
+pub use open::read;
+pub use snapshot::{Extent, Matches, SessionKey, Shown, Snapshot};
+
+/// What can go wrong with a store.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no file.
+    #[error("there is no store at {}", .0.display())]
+    Missing(PathBuf),
+    /// The file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is no SQLite database.
+    #[error("{} is not a SQLite database", .0.display())]
+    NotADatabase(PathBuf),
+    /// It is a database of something else.
+    #[error("{} is not a Hermes store: it has no table `{table}`", path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+        /// What it lacks.
+        table: &'static str,
+    },
+    /// Another process holds a lock that it did not release in time.
+    #[error("the store is in use by another process")]
+    InUse(#[source] rusqlite::Error),
+    /// Others kept changing the file while it was read.
+    #[error("the store kept changing while it was read")]
+    Unsteady,
+    /// Pages of the file are damaged.
+    #[error("the store is damaged")]
+    Damaged(#[source] rusqlite::Error),
+    /// Any other failure of SQLite.
+    #[error("the store cannot be read")]
+    Sql(#[source] rusqlite::Error),
+    /// No session has this id.
+    #[error("no session has the id `{0}`")]
+    NoSuchSession(String),
+    /// Several sessions' ids begin with this text.
+    #[error("`{given}` is the beginning of more than one id: {}", candidates.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        given: String,
+        /// Some of the ids.
+        candidates: Vec<String>,
+    },
+}
+
+impl Error {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Error::Missing(_) => Some("name another with --db FILE or --profile NAME"),
+            Error::InUse(_) | Error::Unsteady => Some("try again when Hermes is idle"),
+            Error::NoSuchSession(_) => Some(
+                "an id, or at least its first 4 characters; `export --dry-run --json` lists all ids",
+            ),
+            Error::Ambiguous { .. } => Some("give more of the id"),
+            Error::Io { .. }
+            | Error::NotADatabase(_)
+            | Error::NotAStore { .. }
+            | Error::Damaged(_)
+            | Error::Sql(_) => None,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::InUse(error),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged(error),
+            _ => Error::Sql(error),
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! One consistent moment of the store, and what can be asked of it.
+//!
+//! Messages are read one row at a time by id, so that memory is bounded by the largest message:
+//! an ORDER BY over whole rows would keep a session of them in SQLite's sorter.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use formats::model::{Column, Header, Message, MessageColumn, Row, Session, SessionColumn, Value};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+
+use super::decode::{self, Fault, Kind};
+use super::{Error, query, text};
+use crate::filter::{Exclude, Filter, Selection};
+use crate::redact::Raw;
+
+/// A session's row in one snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionKey(pub(super) i64);
+
+impl std::fmt::Display for SessionKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The sessions that a selection takes.
+#[derive(Debug, Default)]
+pub struct Matches {
+    /// Oldest first.
+    pub sessions: Vec<SessionKey>,
+    /// Running sessions that all conditions but the state would have let in.
+    pub running_left_out: u64,
+    /// Sessions that `--exclude` took out.
+    pub excluded: u64,
+}
+
+/// Which messages of a session are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shown {
+    /// Those of the conversation as it is now.
+    Active,
+    /// Also those that an in-place compaction set aside.
+    Compacted,
+    /// Also those that the user took back.
+    All,
+}
+
+impl Shown {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Shown::Active, Shown::Compacted, Shown::All];
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|shown| shown.name() == name)
+    }
+
+    /// The name that `--messages` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shown::Active => "active",
+            Shown::Compacted => "compacted",
+            Shown::All => "all",
+        }
+    }
+}
+
+/// The messages of a session that are meant.
+#[derive(Debug)]
+pub struct Extent {
+    ids: Vec<i64>,
+    /// When the last of them was sent: seconds since the epoch.
+    pub last_active: Option<f64>,
+}
+
+impl Extent {
+    /// How many there are.
+    pub fn messages(&self) -> u64 {
+        self.ids.len() as u64
+    }
+}
+
+/// One consistent moment of the store.
+pub struct Snapshot<'c> {
+    pub(super) connection: &'c Connection,
+    sessions: Table<SessionColumn>,
+    messages: Table<MessageColumn>,
+    brief: Table<SessionColumn>,
+    concurrency: Concurrency,
+}
+
+/// Whether others may write while the snapshot is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Concurrency {
+    /// They may; SQLite's locks keep the snapshot steady.
+    Locked,
+    /// They may not; what was read counts only if nobody did.
+    Hoped,
+}
+
+/// A table's columns in this store, with what they hold.
+struct Table<C> {
+    header: Header<C>,
+    kinds: Vec<Kind>,
+}
+
+impl<C: Column> Table<C> {
+    fn new(names: Vec<String>, kind: fn(&str) -> Kind) -> Self {
+        let kinds = names.iter().map(|name| kind(name)).collect();
+        Self { header: Header::new(names), kinds }
+    }
+}
+
+/// What lists show of a session.
+const BRIEF: [SessionColumn; 6] = [
+    SessionColumn::Id,
+    SessionColumn::Source,
+    SessionColumn::Title,
+    SessionColumn::StartedAt,
+    SessionColumn::EndedAt,
+    SessionColumn::MessageCount,
+];
+
+impl<'c> Snapshot<'c> {
+    pub(super) fn new(
+        connection: &'c Connection,
+        path: &Path,
+        concurrency: Concurrency,
+    ) -> Result<Self, Error> {
+        let names = |table: &'static str| {
+            let lacking = || Error::NotAStore { path: path.to_owned(), table };
+            let sql = format!("SELECT * FROM {table} LIMIT 0");
+            let exists = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
+            connection.query_row(exists, [table], |_| Ok(())).optional()?.ok_or_else(lacking)?;
+            let statement = connection.prepare(&sql)?;
+            Ok::<_, Error>(statement.column_names().map(str::to_owned).collect())
+        };
+        Ok(Self {
+            connection,
+            concurrency,
+            sessions: Table::new(names("sessions")?, decode::session_kind),
+            messages: Table::new(names("messages")?, decode::message_kind),
+            brief: Table::new(BRIEF.map(|c| c.name().to_owned()).to_vec(), decode::session_kind),
+        })
+    }
+
+    /// Whether what is read is certain at once, rather than when the reading has ended.
+    pub(crate) fn is_live(&self) -> bool {
+        self.concurrency == Concurrency::Locked
+    }
+
+    pub(super) fn has_session_column(&self, name: &str) -> bool {
+        self.sessions.header.names().iter().any(|column| column == name)
+    }
+
+    /// The sessions that a selection takes, oldest first.
+    pub fn matching(&self, selection: &Selection) -> Result<Matches, Error> {
+        match selection {
+            Selection::All => self.keys("SELECT rowid FROM sessions ORDER BY started_at, id"),
+            Selection::MostRecent => {
+                self.keys("SELECT rowid FROM sessions ORDER BY started_at DESC, id DESC LIMIT 1")
+            }
+            Selection::Sessions(ids) => {
+                let wanted: HashSet<SessionKey> =
+                    ids.iter().map(|id| self.resolve(id)).collect::<Result<_, _>>()?;
+                let mut all = self.matching(&Selection::All)?;
+                all.sessions.retain(|key| wanted.contains(key));
+                Ok(all)
+            }
+            Selection::Filtered(filter) => self.filtered(filter),
+        }
+    }
+
+    fn keys(&self, sql: &str) -> Result<Matches, Error> {
+        let mut statement = self.connection.prepare(sql)?;
+        let keys = statement.query_map([], |row| row.get(0).map(SessionKey))?;
+        Ok(Matches { sessions: keys.collect::<Result<_, _>>()?, ..Matches::default() })
+    }
+
+    fn filtered(&self, filter: &Filter) -> Result<Matches, Error> {
+        let has = |name: &str| self.has_session_column(name);
+        let conditions = query::compile(filter, &has);
+        let mut looked_at = String::new();
+        for Exclude { column, .. } in &filter.excluded {
+            looked_at.push_str(", ");
+            looked_at.push_str(&query::expression(*column, &has));
+        }
+        let sql = format!(
+            "SELECT rowid, ended_at IS NULL{looked_at} FROM sessions WHERE {} \
+             ORDER BY started_at, id",
+            conditions.sql
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut rows = statement.query(params_from_iter(conditions.values))?;
+        let mut matches = Matches::default();
+        while let Some(row) = rows.next()? {
+            if is_excluded(filter, row)? {
+                matches.excluded += 1;
+            } else if query::passes(filter.state, row.get(1)?) {
+                matches.sessions.push(SessionKey(row.get(0)?));
+            } else {
+                matches.running_left_out += 1;
+            }
+        }
+        Ok(matches)
+    }
+
+    /// The session with exactly this id.
+    pub fn find(&self, id: &str) -> Result<Option<SessionKey>, Error> {
+        let sql = "SELECT rowid FROM sessions WHERE id = ?";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row([id], |row| row.get(0).map(SessionKey)).optional()?)
+    }
+
+    /// The session with this id, or with the only id that begins so.
+    fn resolve(&self, given: &str) -> Result<SessionKey, Error> {
+        let exact = "SELECT rowid FROM sessions WHERE id = ?";
+        let exact = self.connection.query_row(exact, [given], |row| row.get(0)).optional()?;
+        if let Some(key) = exact {
+            return Ok(SessionKey(key));
+        }
+        if given.chars().count() < MIN_PREFIX {
+            return Err(Error::NoSuchSession(given.to_owned()));
+        }
+        let mut statement = self.connection.prepare(
+            "SELECT rowid, id FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 11",
+        )?;
+        let found = statement
+            .query_map([given], |row| Ok((SessionKey(row.get(0)?), lossy(row.get_ref(1)?))))?;
+        let found: Vec<(SessionKey, String)> = found.collect::<Result<_, _>>()?;
+        match found.as_slice() {
+            [] => Err(Error::NoSuchSession(given.to_owned())),
+            [(key, _)] => Ok(*key),
+            several => Err(Error::Ambiguous {
+                given: given.to_owned(),
+                candidates: several.iter().map(|(_, id)| id.clone()).collect(),
+            }),
+        }
+    }
+
+    /// A session's row.
+    pub fn session(&self, key: SessionKey) -> Result<(Raw<Session<'_>>, Vec<Fault>), Error> {
+        let sql = "SELECT * FROM sessions WHERE rowid = ?";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([key.0])?;
+        let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        let (cells, faults) = decoded(&self.sessions, row)?;
+        Ok((Raw::new(Row::new(&self.sessions.header, owned(cells))), faults))
+    }
+
+    /// What lists show of a session, without its long texts.
+    pub fn brief(&self, key: SessionKey) -> Result<Raw<Session<'_>>, Error> {
+        let name = |c: SessionColumn| self.has_session_column(c.name()).then_some(c.name());
+        let columns = BRIEF.map(|c| name(c).unwrap_or("NULL")).join(", ");
+        let sql = format!("SELECT {columns} FROM sessions WHERE rowid = ?");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([key.0])?;
+        let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        let (cells, _) = decoded(&self.brief, row)?;
+        Ok(Raw::new(Row::new(&self.brief.header, owned(cells))))
+    }
+
+    /// Which messages of a session are meant, without reading them.
+    pub fn extent(&self, key: SessionKey, shown: Shown) -> Result<Extent, Error> {
+        let sql = format!(
+            "SELECT rowid, timestamp FROM messages \
+             WHERE session_id = (SELECT id FROM sessions WHERE rowid = ?) AND {} ORDER BY rowid",
+            self.shown_condition(shown)
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([key.0])?;
+        let mut extent = Extent { ids: Vec::new(), last_active: None };
+        while let Some(row) = rows.next()? {
+            extent.ids.push(row.get(0)?);
+            if let ValueRef::Real(time) = row.get_ref(1)? {
+                extent.last_active = Some(extent.last_active.map_or(time, |last| last.max(time)));
+            }
+        }
+        Ok(extent)
+    }
+
+    fn shown_condition(&self, shown: Shown) -> &'static str {
+        let has = |column| self.messages.header.position(column).is_some();
+        match shown {
+            _ if !has(MessageColumn::Active) => "1",
+            Shown::All => "1",
+            Shown::Compacted if has(MessageColumn::Compacted) => {
+                "(COALESCE(active, 1) != 0 OR COALESCE(compacted, 0) != 0)"
+            }
+            Shown::Active | Shown::Compacted => "COALESCE(active, 1) != 0",
+        }
+    }
+
+    /// Hands each message of an extent to `each`, in the order in which they were inserted.
+    pub fn messages<E: From<Error>>(
+        &self,
+        extent: &Extent,
+        mut each: impl FnMut(Raw<Message<'_>>, Vec<Fault>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sql = "SELECT * FROM messages WHERE rowid = ?";
+        let mut statement = self.connection.prepare_cached(sql).map_err(Error::from)?;
+        for id in &extent.ids {
+            let mut rows = statement.query([id]).map_err(Error::from)?;
+            let row = rows.next().map_err(Error::from)?;
+            let row = row.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(Error::from)?;
+            let (cells, faults) = decoded(&self.messages, row).map_err(Error::from)?;
+            each(Raw::new(Row::new(&self.messages.header, cells)), faults)?;
+        }
+        Ok(())
+    }
+}
+
+/// Shorter beginnings of an id are taken for typing errors.
+const MIN_PREFIX: usize = 4;
+
+fn is_excluded(filter: &Filter, row: &rusqlite::Row<'_>) -> rusqlite::Result<bool> {
+    for (n, exclude) in filter.excluded.iter().enumerate() {
+        if exclude.glob.is_match(lossy(row.get_ref(2 + n)?)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn lossy(value: ValueRef<'_>) -> String {
+    text::as_text(value).unwrap_or_default()
+}
+
+fn decoded<'r, C: Column>(
+    table: &Table<C>,
+    row: &'r rusqlite::Row<'_>,
+) -> rusqlite::Result<(Vec<Value<'r>>, Vec<Fault>)> {
+    let mut faults = Vec::new();
+    let mut cells = Vec::with_capacity(table.kinds.len());
+    for (n, (name, kind)) in table.header.names().iter().zip(&table.kinds).enumerate() {
+        cells.push(decode::cell(name, *kind, row.get_ref(n)?, &mut faults));
+    }
+    Ok((cells, faults))
+}
+
+fn owned(cells: Vec<Value<'_>>) -> Vec<Value<'static>> {
+    cells.into_iter().map(Value::into_owned).collect()
+}

@@ -1,0 +1,301 @@
+//! Whether files are still what the manifest says, and whether the store has more than they do.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use formats::FORMATS;
+use serde::Serialize;
+
+use crate::export::{is_inside, is_staging};
+use crate::manifest::{self, Entry, Manifest};
+use crate::progress::Progress;
+use crate::redact::{Redactor, Scope};
+use crate::store::{self, Shown, Snapshot};
+
+/// What a verification found. Paths are as the user can open them.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// Files that are what their manifest line says.
+    pub intact: u64,
+    /// Listed, and not there.
+    pub missing: Vec<PathBuf>,
+    /// There, and not what any line says.
+    pub changed: Vec<PathBuf>,
+    /// There, and what an older line says, or left behind by a session that was renamed.
+    pub stale: Vec<PathBuf>,
+    /// There, in a format of ours, and not listed.
+    pub unlisted: Vec<PathBuf>,
+    /// Lines of a manifest that cannot be read.
+    pub bad_lines: Vec<BadLine>,
+    /// The comparison with the store, where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<Difference>,
+}
+
+/// A line of a manifest that tells nothing.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct BadLine {
+    /// The manifest.
+    pub manifest: PathBuf,
+    /// From 1.
+    pub line: usize,
+}
+
+/// How the files differ from the store.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Sessions of the store that are in no file.
+    pub missing: Vec<String>,
+    /// Sessions of which the store has other messages than the file.
+    pub grown: Vec<Grown>,
+    /// Sessions in a file that the store no longer has.
+    pub gone: Vec<String>,
+}
+
+/// A session of which the store has other messages than the file.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Grown {
+    /// The session; for a chain its first segment.
+    pub session_id: String,
+    /// Messages in the file.
+    pub archived: u64,
+    /// Messages in the store.
+    pub stored: u64,
+}
+
+impl Report {
+    /// Whether nothing differs.
+    pub fn is_clean(&self) -> bool {
+        let Self { intact: _, missing, changed, stale, unlisted, bad_lines, store } = self;
+        let paths = [missing, changed, stale, unlisted].into_iter().all(Vec::is_empty);
+        paths
+            && bad_lines.is_empty()
+            && store.as_ref().is_none_or(|store| *store == Difference::default())
+    }
+}
+
+/// Verifies folders whole, and files by the manifest beside them.
+pub fn verify(
+    targets: &[PathBuf],
+    store: Option<&Path>,
+    progress: &dyn Progress,
+) -> Result<Report, Error> {
+    let mut report = Report::default();
+    let mut archived = Vec::new();
+    for (folder, files) in by_folder(targets) {
+        let mut manifest = Manifest::read(&folder)?;
+        let bad = |line| BadLine { manifest: folder.join(manifest::NAME), line };
+        report.bad_lines.extend(manifest.unreadable.iter().copied().map(bad));
+        manifest.entries.retain(|entry| is_inside(&entry.path));
+        if let Some(files) = &files {
+            let unlisted = files.iter().filter(|f| !manifest.entries.iter().any(|e| e.path == **f));
+            report.unlisted.extend(unlisted.map(|file| folder.join(file)));
+            manifest.entries.retain(|entry| files.contains(&entry.path));
+        } else {
+            report.find_unlisted(&folder, &manifest)?;
+        }
+        report.check(&folder, &manifest, progress)?;
+        archived.extend(current(&manifest).into_values().cloned());
+    }
+    if let Some(path) = store {
+        report.store = Some(store::read(path, |snapshot| compare(snapshot, &archived))?);
+    }
+    report.sort();
+    Ok(report)
+}
+
+/// What can go wrong with a verification itself.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A manifest or file cannot be read.
+    #[error(transparent)]
+    Manifest(#[from] manifest::Error),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A folder or file cannot be looked at.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The user asked for an end.
+    #[error("interrupted")]
+    Cancelled,
+}
+
+/// The folders to look at, each with the files that were named in it; `None` for all.
+fn by_folder(targets: &[PathBuf]) -> BTreeMap<PathBuf, Option<BTreeSet<String>>> {
+    let mut folders = BTreeMap::new();
+    for target in targets {
+        let is_manifest = target.file_name().is_some_and(|name| name == manifest::NAME);
+        let parent = target.parent().filter(|p| !p.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new(".")).to_owned();
+        if target.is_dir() {
+            folders.insert(target.clone(), None);
+        } else if is_manifest {
+            folders.insert(parent, None);
+        } else if let Some(name) = target.file_name() {
+            let files = folders.entry(parent).or_insert_with(|| Some(BTreeSet::new()));
+            if let Some(files) = files {
+                files.insert(name.to_string_lossy().into_owned());
+            }
+        }
+    }
+    folders
+}
+
+/// The entry that counts for each path, without those of sessions that were renamed since.
+fn current(manifest: &Manifest) -> HashMap<&str, &Entry> {
+    let mut by_path = manifest.current();
+    let mut by_session = HashMap::new();
+    for entry in &manifest.entries {
+        if let Some(id) = &entry.session_id {
+            by_session.insert((id, &entry.format), entry.path.as_str());
+        }
+    }
+    by_path.retain(|path, entry| {
+        let newest = entry.session_id.as_ref().and_then(|id| by_session.get(&(id, &entry.format)));
+        newest.is_none_or(|newest| newest == path)
+    });
+    by_path
+}
+
+impl Report {
+    fn check(
+        &mut self,
+        folder: &Path,
+        manifest: &Manifest,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        let (by_path, counting) = (manifest.current(), current(manifest));
+        progress.begin(by_path.len() as u64);
+        for name in by_path.keys() {
+            if progress.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            self.check_file(folder, name, counting.get(name).copied(), manifest)?;
+            progress.step();
+        }
+        Ok(())
+    }
+
+    fn check_file(
+        &mut self,
+        folder: &Path,
+        name: &str,
+        counting: Option<&Entry>,
+        manifest: &Manifest,
+    ) -> Result<(), Error> {
+        let path = folder.join(name);
+        match fs::symlink_metadata(&path) {
+            Ok(meta) if meta.is_file() => {}
+            Ok(_) => {
+                self.changed.push(path);
+                return Ok(());
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.missing.extend(counting.map(|_| path));
+                return Ok(());
+            }
+            Err(source) => return Err(Error::Io { path, source }),
+        }
+        let found = manifest::digest(&path)?;
+        let says = |entry: &Entry| entry.sha256 == found.sha256;
+        if counting.is_some_and(says) {
+            self.intact += 1;
+        } else if manifest.entries.iter().any(|entry| entry.path == name && says(entry)) {
+            self.stale.push(path);
+        } else {
+            self.changed.push(path);
+        }
+        Ok(())
+    }
+
+    fn find_unlisted(&mut self, folder: &Path, manifest: &Manifest) -> Result<(), Error> {
+        let listed = manifest.current();
+        let failed = |source| Error::Io { path: folder.to_owned(), source };
+        for file in fs::read_dir(folder).map_err(failed)? {
+            let file = file.map_err(failed)?;
+            let name = file.file_name().to_string_lossy().into_owned();
+            let ours = FORMATS.iter().any(|f| name.ends_with(&format!(".{}", f.extension)));
+            let known = listed.contains_key(name.as_str()) || name == manifest::NAME;
+            if ours && !known && !is_staging(&name) {
+                self.unlisted.push(file.path());
+            }
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        for paths in [&mut self.missing, &mut self.changed, &mut self.stale, &mut self.unlisted] {
+            paths.sort();
+        }
+    }
+}
+
+fn compare(snapshot: &Snapshot<'_>, archived: &[Entry]) -> Result<Difference, store::Error> {
+    let mut difference = Difference::default();
+    let mut seen = HashSet::new();
+    for entry in archived {
+        if let (Some(ids), Some(counts)) = (&entry.session_ids, &entry.message_counts) {
+            for (id, count) in ids.iter().zip(counts) {
+                difference.compare(snapshot, entry, std::slice::from_ref(id), *count)?;
+            }
+            seen.extend(ids.iter().cloned());
+        } else {
+            let ids = &entry.lineage_session_ids;
+            difference.compare(snapshot, entry, ids, entry.message_count)?;
+            seen.extend(ids.iter().cloned());
+        }
+    }
+    let mut scope = Scope::default();
+    for key in snapshot.matching(&crate::filter::Selection::All)?.sessions {
+        let row = Redactor::none().apply(snapshot.brief(key)?, &mut scope);
+        if !seen.contains(row.id()) {
+            difference.missing.push(row.id().to_owned());
+        }
+    }
+    difference.gone.sort();
+    difference.gone.dedup();
+    difference.grown.sort_by(|a, b| a.session_id.cmp(&b.session_id));
+    difference.grown.dedup();
+    Ok(difference)
+}
+
+impl Difference {
+    fn compare(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        entry: &Entry,
+        ids: &[String],
+        archived: u64,
+    ) -> Result<(), store::Error> {
+        let shown = entry.messages.as_deref().and_then(Shown::named).unwrap_or(Shown::Active);
+        let mut keys = Vec::new();
+        for id in ids {
+            match snapshot.find(id)? {
+                Some(key) => keys.push(key),
+                None => self.gone.push(id.clone()),
+            }
+        }
+        let (Some(first), true) = (keys.first(), keys.len() == ids.len()) else {
+            return Ok(());
+        };
+        if ids.len() > 1 {
+            keys = snapshot.chain(*first)?; // the conversation may have gone on
+        }
+        let mut stored = 0;
+        for key in keys {
+            stored += snapshot.extent(key, shown)?.messages();
+        }
+        if stored != archived {
+            self.grown.push(Grown { session_id: ids[0].clone(), archived, stored });
+        }
+        Ok(())
+    }
+}

@@ -21,15 +21,21 @@ pub enum ExitStatus {
     Interrupted,
 }
 
-impl From<ExitStatus> for ExitCode {
-    fn from(status: ExitStatus) -> Self {
-        ExitCode::from(match status {
+impl ExitStatus {
+    fn code(self) -> u8 {
+        match self {
             ExitStatus::Done => 0,
             ExitStatus::Failed => 1,
             ExitStatus::Usage => 2,
             ExitStatus::InUse => 3,
             ExitStatus::Interrupted => 130,
-        })
+        }
+    }
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        ExitCode::from(status.code())
     }
 }
 
@@ -66,6 +72,18 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> ExitStatus {
         terminal.error(&error.to_string(), &causes, hint(error).as_deref());
     }
     status
+}
+
+/// An error as the object that `--json` prints.
+pub(super) fn as_json(error: &anyhow::Error, status: ExitStatus) -> serde_json::Value {
+    let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
+    serde_json::json!({
+        "command": null,
+        "error": error.to_string(),
+        "causes": causes,
+        "hint": hint(error),
+        "exit_status": status.code(),
+    })
 }
 
 fn status(error: &anyhow::Error) -> ExitStatus {

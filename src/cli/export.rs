@@ -352,6 +352,18 @@ impl ExportArgs {
         }
     }
 
+    /// The report of an export that failed as a whole: nothing matched, nothing was written.
+    pub(super) fn report_failure(&self, object: &mut serde_json::Value) -> std::io::Result<()> {
+        if let (Some(failure), serde_json::Value::Object(report)) =
+            (object.as_object_mut(), self.json(&Summary::default(), None))
+        {
+            failure.extend(report);
+        }
+        let is_data = !self.dry_run && self.output.as_deref() == Some(Path::new("-"));
+        let line = format!("{object}\n");
+        if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }
+    }
+
     fn json(&self, summary: &Summary, deleted: Option<store::Removal>) -> serde_json::Value {
         let warnings: Vec<String> = summary.warnings.kept.iter().map(ToString::to_string).collect();
         let failures: Vec<_> = summary

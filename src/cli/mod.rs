@@ -77,6 +77,22 @@ enum Command {
     Man(man::ManArgs),
 }
 
+impl Command {
+    /// Under `--json` a failure is one object, too, on the stream that would have had the report.
+    fn report_failure(&self, error: &anyhow::Error, status: ExitStatus) {
+        let mut object = exit::as_json(error, status);
+        // Nobody is left to be told that the output is closed.
+        let _ = match self {
+            Command::Export(args) => args.report_failure(&mut object),
+            Command::Verify(_) => {
+                object["command"] = "verify".into();
+                terminal::print(&format!("{object}\n"))
+            }
+            Command::Formats(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
+        };
+    }
+}
+
 /// Runs the program with these arguments, the first being its own name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     let arguments = without_sessions(arguments.into_iter().collect());
@@ -87,7 +103,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     let terminal = Terminal::new(&cli.global);
     match run(&cli, &terminal) {
         Ok(status) => status,
-        Err(error) => exit::report(&error, &terminal),
+        Err(error) => {
+            let status = exit::report(&error, &terminal);
+            if cli.global.json && status != ExitStatus::Done {
+                cli.command.report_failure(&error, status);
+            }
+            status
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! replaces them, and says so; all else is passed on to the byte.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io;
 
 use serde::de::IgnoredAny;
 
@@ -178,7 +178,7 @@ fn replace_lone_surrogates(string: &str, out: &mut String) {
 }
 
 /// Writes a text as a JSON string.
-pub(crate) fn write_string(out: &mut dyn Write, text: &str) -> io::Result<()> {
+pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) -> io::Result<()> {
     serde_json::to_writer(out, text).map_err(io::Error::from)
 }
 

@@ -29,25 +29,30 @@ impl FormatWriter for Jsonl<'_> {
         &'s mut self,
         head: &SessionHead<'_>,
     ) -> io::Result<Box<dyn SessionWriter + 's>> {
-        self.out.write_all(b"{")?;
-        write_columns(self.out, head.session)?;
+        let mut line = Vec::new();
+        line.push(b'{');
+        write_columns(&mut line, head.session)?;
         let joined = head.lineage.len() > 1;
         if joined {
-            self.out.write_all(b", \"lineage_session_ids\": [")?;
+            line.extend_from_slice(b", \"lineage_session_ids\": [");
             for (n, id) in head.lineage.iter().enumerate() {
-                separate(self.out, n)?;
-                write_string(self.out, id)?;
+                separate(&mut line, n);
+                write_string(&mut line, id)?;
             }
-            self.out.write_all(b"]")?;
+            line.push(b']');
         }
-        self.out.write_all(b", \"messages\": [")?;
-        Ok(Box::new(Line { out: self.out, messages: 0, segments: joined.then(Vec::new) }))
+        line.extend_from_slice(b", \"messages\": [");
+        self.out.write_all(&line)?;
+        let segments = joined.then(Vec::new);
+        Ok(Box::new(Line { out: self.out, messages: 0, buffer: line, segments }))
     }
 }
 
 struct Line<'s> {
     out: &'s mut dyn Write,
     messages: usize,
+    /// One message at a time, so that the output sees few and large writes.
+    buffer: Vec<u8>,
     /// The segments' columns, held back until the messages are written.
     segments: Option<Vec<u8>>,
 }
@@ -64,11 +69,13 @@ impl SessionWriter for Line<'_> {
     }
 
     fn message(&mut self, message: &Message<'_>) -> io::Result<()> {
-        separate(self.out, self.messages)?;
+        self.buffer.clear();
+        separate(&mut self.buffer, self.messages);
         self.messages += 1;
-        self.out.write_all(b"{")?;
-        write_columns(self.out, message)?;
-        self.out.write_all(b"}")
+        self.buffer.push(b'{');
+        write_columns(&mut self.buffer, message)?;
+        self.buffer.push(b'}');
+        self.out.write_all(&self.buffer)
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
@@ -82,26 +89,29 @@ impl SessionWriter for Line<'_> {
     }
 }
 
-fn separate(out: &mut dyn Write, before: usize) -> io::Result<()> {
-    if before == 0 { Ok(()) } else { out.write_all(b", ") }
+fn separate(out: &mut Vec<u8>, before: usize) {
+    if before > 0 {
+        out.extend_from_slice(b", ");
+    }
 }
 
-fn write_columns<C: Column>(out: &mut dyn Write, row: &Row<'_, C>) -> io::Result<()> {
+fn write_columns<C: Column>(out: &mut Vec<u8>, row: &Row<'_, C>) -> io::Result<()> {
     for (n, (name, value)) in row.columns().enumerate() {
-        separate(out, n)?;
+        separate(out, n);
         write_string(out, name)?;
-        out.write_all(b": ")?;
+        out.extend_from_slice(b": ");
         write_value(out, value)?;
     }
     Ok(())
 }
 
-fn write_value(out: &mut dyn Write, value: &Value<'_>) -> io::Result<()> {
+fn write_value(out: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
     match value {
-        Value::Null => out.write_all(b"null"),
-        Value::Integer(n) => write!(out, "{n}"),
-        Value::Real(x) => serde_json::to_writer(out, x).map_err(io::Error::from),
-        Value::Text(text) => write_string(out, text),
-        Value::Json(json) => out.write_all(json.as_bytes()),
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Integer(n) => write!(out, "{n}")?,
+        Value::Real(x) => serde_json::to_writer(out, x)?,
+        Value::Text(text) => write_string(out, text)?,
+        Value::Json(json) => out.extend_from_slice(json.as_bytes()),
     }
+    Ok(())
 }

@@ -17,7 +17,7 @@ mod time;
 pub use content::{Part, ToolCall, is_compaction_summary, parts, tool_calls};
 pub use json::{MAX_DEPTH, check as check_json};
 use model::{Message, Session};
-pub use time::{iso_micros, iso_seconds};
+pub use time::{is_in_calendar, iso_micros, iso_seconds};
 
 /// Turns a stream of sessions into the bytes of one file.
 pub trait FormatWriter {

@@ -5,16 +5,20 @@ use jiff::Timestamp;
 
 /// Seconds since the epoch, as an instant with whole microseconds; `None` beyond the calendar.
 fn instant(seconds: f64) -> Option<Timestamp> {
-    let micros = (seconds.fract() * 1e6).round_ties_even();
-    let whole = seconds.trunc();
-    if !seconds.is_finite() || whole.abs() > 1e12 {
+    if !is_in_calendar(seconds) {
         return None;
     }
+    let micros = (seconds.fract() * 1e6).round_ties_even();
+    let whole = seconds.trunc();
     #[expect(clippy::cast_possible_truncation, reason = "both are whole and far inside i64")]
     let (whole, micros) = (whole as i64, micros as i64);
-    Timestamp::from_microsecond(whole.checked_mul(1_000_000)?.checked_add(micros)?)
-        .ok()
-        .filter(|t| t.as_second() >= -62_135_596_800) // years before 1 have no ISO form
+    Timestamp::from_microsecond(whole * 1_000_000 + micros).ok()
+}
+
+/// Whether a time has a date: years 1 to 9999.
+pub fn is_in_calendar(seconds: f64) -> bool {
+    // The last day is left out, as it is not that day in every zone.
+    (-62_135_596_800.0..=253_402_207_199.0).contains(&seconds)
 }
 
 /// `2026-07-05T14:30:00.250000Z`; the fraction is left out where it is zero.

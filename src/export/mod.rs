@@ -7,6 +7,7 @@
 mod document;
 mod keep;
 mod name;
+mod partial;
 mod place;
 mod publish;
 mod report;

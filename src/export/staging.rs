@@ -5,13 +5,14 @@
 //! their names but not yet their manifest lines) and removes the rest.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::partial::Partial;
 use super::publish::is_inside;
-use crate::manifest::{self, Digest, Entry, Hasher, Locked, Manifest};
+use crate::manifest::{self, Digest, Entry, Locked, Manifest};
 
 const PREFIX: &str = ".hermes-sessions-";
 const SUFFIX: &str = ".partial";
@@ -55,8 +56,8 @@ impl Staging {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         manifest::private(&mut options);
-        let tee = Tee { file: options.open(&path)?, hasher: Hasher::default() };
-        Ok(Partial { path, out: BufWriter::with_capacity(1 << 18, tee) })
+        let file = options.open(&path)?;
+        Ok(Partial::new(path, file))
     }
 
     /// Writes down what is about to be published, for whoever finds this folder after a crash.
@@ -127,36 +128,10 @@ fn adopt(output: &Path, announced: &Manifest) -> Result<(), manifest::Error> {
     manifest.append(&lacking)
 }
 
-/// A file that is being written.
-#[derive(Debug)]
-pub(super) struct Partial {
-    path: PathBuf,
-    out: BufWriter<Tee>,
-}
-
-impl Partial {
-    /// The bytes are on the disk; the file waits for its name.
-    pub(super) fn finish(self) -> io::Result<Staged> {
-        let Tee { file, hasher } = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        Ok(Staged { path: self.path, digest: hasher.finish() })
-    }
-}
-
-impl Write for Partial {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
 /// A whole file that waits for its name.
 #[derive(Debug)]
 pub(super) struct Staged {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     pub(super) digest: Digest,
 }
 
@@ -172,25 +147,6 @@ impl Staged {
     pub(super) fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
         io::copy(&mut BufReader::with_capacity(1 << 18, File::open(&self.path)?), out)?;
         out.flush()
-    }
-}
-
-/// Hashes what it writes.
-#[derive(Debug)]
-struct Tee {
-    file: File,
-    hasher: Hasher,
-}
-
-impl Write for Tee {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 }
 

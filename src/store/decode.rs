@@ -1,6 +1,7 @@
 //! Cells of the store as values of the model. Decoding is total: a cell that cannot be represented
 //! costs its own fidelity and a [`Fault`], never the row.
 
+use formats::is_in_calendar;
 use formats::model::Value;
 use rusqlite::types::ValueRef;
 use serde_json::value::RawValue;
@@ -93,10 +94,6 @@ pub(super) fn cell<'a>(
             Value::Text(String::from_utf8_lossy(bytes))
         }
     }
-}
-
-fn is_in_calendar(seconds: f64) -> bool {
-    formats::iso_micros(seconds).is_some()
 }
 
 fn decoded<'a>(kind: Kind, text: &'a str, fault: &mut impl FnMut(&'static str)) -> Value<'a> {

@@ -1,0 +1,168 @@
+//! A file that is being written: large writes, hashing and the disk's own time on another thread.
+//!
+//! While the next buffer fills, the last one is hashed and written. Data is synced on the way, so that
+//! the sync at the end finds little left to do. A file that fits one buffer needs no thread.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::mem;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use super::staging::Staged;
+use crate::manifest::Hasher;
+
+const BUFFER: usize = 1 << 18; // bytes
+const WAITING: usize = 4; // buffers on their way
+const SYNC_EVERY: u64 = 32 << 20; // bytes
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(super) struct Partial {
+    path: PathBuf,
+    buffer: Vec<u8>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Nothing has left the buffer.
+    Small(Sink),
+    /// A thread takes the buffers.
+    Large { buffers: SyncSender<Vec<u8>>, sink: JoinHandle<io::Result<Sink>> },
+    /// The thread ended early; its error has been told.
+    Broken,
+}
+
+/// Where the bytes end up.
+#[derive(Debug)]
+struct Sink {
+    file: File,
+    hasher: Hasher,
+    unsynced: u64,
+}
+
+impl Partial {
+    pub(super) fn new(path: PathBuf, file: File) -> Self {
+        let sink = Sink { file, hasher: Hasher::default(), unsynced: 0 };
+        Self { path, buffer: Vec::new(), state: State::Small(sink) }
+    }
+
+    /// The bytes are on the disk; the file waits for its name.
+    pub(super) fn finish(mut self) -> io::Result<Staged> {
+        let mut sink = match mem::replace(&mut self.state, State::Broken) {
+            State::Small(sink) => sink,
+            State::Large { buffers, sink } => {
+                drop(buffers);
+                join(sink)?
+            }
+            State::Broken => return Err(broken()),
+        };
+        sink.take(&self.buffer)?;
+        sink.file.sync_all()?;
+        Ok(Staged { path: self.path, digest: sink.hasher.finish() })
+    }
+
+    /// Sends the buffer on its way.
+    fn send(&mut self) -> io::Result<()> {
+        let full = mem::replace(&mut self.buffer, Vec::with_capacity(BUFFER));
+        if let State::Small(_) = self.state
+            && let State::Small(sink) = mem::replace(&mut self.state, State::Broken)
+        {
+            let (buffers, received) = sync_channel(WAITING);
+            let sink = thread::spawn(move || sink.drain(&received));
+            self.state = State::Large { buffers, sink };
+        }
+        let State::Large { buffers, .. } = &self.state else { return Err(broken()) };
+        if buffers.send(full).is_ok() {
+            return Ok(());
+        }
+        match mem::replace(&mut self.state, State::Broken) {
+            State::Large { sink, .. } => Err(join(sink).err().unwrap_or_else(broken)),
+            State::Small(_) | State::Broken => Err(broken()),
+        }
+    }
+}
+
+impl Write for Partial {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.buffer.len() == BUFFER {
+            self.send()?;
+        }
+        let taken = bytes.len().min(BUFFER - self.buffer.len());
+        self.buffer.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Sink {
+    fn drain(mut self, buffers: &Receiver<Vec<u8>>) -> io::Result<Self> {
+        while let Ok(buffer) = buffers.recv() {
+            self.take(&buffer)?;
+        }
+        Ok(self)
+    }
+
+    fn take(&mut self, buffer: &[u8]) -> io::Result<()> {
+        self.hasher.update(buffer);
+        self.file.write_all(buffer)?;
+        self.unsynced += buffer.len() as u64;
+        if self.unsynced >= SYNC_EVERY {
+            self.file.sync_data()?;
+            self.unsynced = 0;
+        }
+        Ok(())
+    }
+}
+
+fn join(sink: JoinHandle<io::Result<Sink>>) -> io::Result<Sink> {
+    sink.join().unwrap_or_else(|_| Err(broken()))
+}
+
+fn broken() -> io::Error {
+    io::Error::other("writing ended early")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Write as _;
+
+    use super::{BUFFER, Partial};
+
+    #[test]
+    fn small_and_large_files_hold_what_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        for pieces in [0, 1, 3, 2000] {
+            let path = folder.path().join(pieces.to_string());
+            let mut partial = Partial::new(path.clone(), File::create(&path).unwrap());
+            let piece = vec![b'x'; BUFFER / 100];
+            for _ in 0..pieces {
+                partial.write_all(&piece).unwrap();
+            }
+            let staged = partial.finish().unwrap();
+            assert_eq!(staged.digest.bytes, (pieces * piece.len()) as u64);
+            assert_eq!(staged.digest, crate::manifest::digest(&path).unwrap());
+            assert!(fs::read(&path).unwrap().iter().all(|byte| *byte == b'x'));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told_with_its_own_error() {
+        let path = std::path::PathBuf::from("/dev/full");
+        let mut partial =
+            Partial::new(path.clone(), File::options().write(true).open(&path).unwrap());
+        let piece = vec![b'x'; BUFFER];
+        let error = (0..100)
+            .find_map(|_| partial.write_all(&piece).err())
+            .or_else(|| partial.finish().err())
+            .unwrap();
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+    }
+}

@@ -13,25 +13,39 @@ use super::{Error, Exported, Failure, Overwrite, Request, Summary, Target};
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) folder: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Shared with everybody; nothing of ours stays there.
+    Spool,
+    /// The user's, and there already.
+    Given,
+    /// The user's, made when there is something to put into it.
+    Made,
 }
 
 impl Place {
-    /// Makes the folder ready; `None` where nothing is to be written.
-    pub(super) fn prepare(target: &Target) -> Result<Option<Self>, Error> {
-        let folder = match target {
-            Target::Nowhere => return Ok(None),
-            Target::Stream => spool_folder(),
-            Target::File(file) => parent(file),
-            Target::Folder(folder) => {
-                create_folder(folder).map_err(Error::writing(folder))?;
-                folder.clone()
-            }
+    /// The folder that a target lies in; `None` where nothing is to be written.
+    pub(super) fn of(target: &Target) -> Option<Self> {
+        let (folder, kind) = match target {
+            Target::Nowhere => return None,
+            Target::Stream => (spool_folder(), Kind::Spool),
+            Target::File(file) => (parent(file), Kind::Given),
+            Target::Folder(folder) => (folder.clone(), Kind::Made),
         };
-        Ok(Some(Self { folder }))
+        Some(Self { folder, kind })
     }
 
+    /// A staging folder there.
     pub(super) fn staging(&self) -> Result<Staging, Error> {
-        Staging::create(&self.folder).map_err(Error::writing(&self.folder))
+        let staging = match self.kind {
+            Kind::Spool => Staging::plain(&self.folder),
+            Kind::Given => Staging::create(&self.folder),
+            Kind::Made => create_folder(&self.folder).and_then(|()| Staging::create(&self.folder)),
+        };
+        staging.map_err(Error::writing(&self.folder))
     }
 
     /// Delivers whole files to where they were asked for.

@@ -26,7 +26,7 @@ pub fn run(
     stream: &mut dyn Write,
     progress: &dyn Progress,
 ) -> Result<Summary, Error> {
-    let place = Place::prepare(&request.target)?;
+    let place = Place::of(&request.target);
     let mut skipped = BTreeMap::new();
     loop {
         let written = store::read(store, |snapshot| {

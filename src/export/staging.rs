@@ -31,8 +31,14 @@ impl Staging {
     /// Makes a staging folder in `output`, after tidying up what killed processes left there.
     pub(super) fn create(output: &Path) -> io::Result<Self> {
         for left in leftovers(output)? {
-            recover(output, &left)?;
+            // What cannot be tidied up, perhaps another user's, does not keep us from our work.
+            let _ = recover(output, &left);
         }
+        Self::plain(output)
+    }
+
+    /// Makes a staging folder in `output`, which others use, too, and looks at nothing else there.
+    pub(super) fn plain(output: &Path) -> io::Result<Self> {
         loop {
             let folder =
                 tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempdir_in(output)?;

@@ -13,8 +13,6 @@ use globset::GlobMatcher;
 pub enum Selection {
     /// Every session, running ones included.
     All,
-    /// The session that started last.
-    MostRecent,
     /// These sessions, each by its id or a unique prefix of it.
     Sessions(Vec<String>),
     /// The sessions that pass a filter.

@@ -158,9 +158,6 @@ impl<'c> Snapshot<'c> {
     pub fn matching(&self, selection: &Selection) -> Result<Matches, Error> {
         match selection {
             Selection::All => self.keys("SELECT rowid FROM sessions ORDER BY started_at, id"),
-            Selection::MostRecent => {
-                self.keys("SELECT rowid FROM sessions ORDER BY started_at DESC, id DESC LIMIT 1")
-            }
             Selection::Sessions(ids) => {
                 let wanted: HashSet<SessionKey> =
                     ids.iter().map(|id| self.resolve(id)).collect::<Result<_, _>>()?;

@@ -68,15 +68,14 @@ pub(super) fn from_clap(error: &clap::Error) -> ExitStatus {
 pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> ExitStatus {
     let status = status(error);
     if status != ExitStatus::Done {
-        let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
-        terminal.error(&error.to_string(), &causes, hint(error).as_deref());
+        terminal.error(&error.to_string(), &causes(error), hint(error).as_deref());
     }
     status
 }
 
 /// An error as the object that `--json` prints.
 pub(super) fn as_json(error: &anyhow::Error, status: ExitStatus) -> serde_json::Value {
-    let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
+    let causes = causes(error);
     serde_json::json!({
         "command": null,
         "error": error.to_string(),
@@ -91,7 +90,7 @@ fn status(error: &anyhow::Error) -> ExitStatus {
         if cause.is::<UsageError>() {
             return ExitStatus::Usage;
         }
-        if let Some(store::Error::InUse(_) | store::Error::Unsteady) = cause.downcast_ref() {
+        if let Some(store::Error::InUse(_) | store::Error::Unsteady) = of_store(cause) {
             return ExitStatus::InUse;
         }
         if matches!(cause.downcast_ref(), Some(export::Error::Cancelled))
@@ -112,13 +111,30 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         if let Some(usage) = cause.downcast_ref::<UsageError>() {
             return usage.hint.clone();
         }
-        let store = match cause.downcast_ref::<export::Error>() {
-            Some(export::Error::Store(store)) => Some(store),
-            _ => match cause.downcast_ref::<verify::Error>() {
-                Some(verify::Error::Store(store)) => Some(store),
-                _ => cause.downcast_ref::<store::Error>(),
-            },
-        };
-        store?.hint().map(str::to_owned)
+        of_store(cause)?.hint().map(str::to_owned)
     })
+}
+
+/// The store's part of an error; other modules pass it on as their own.
+fn of_store<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e store::Error> {
+    if let Some(export::Error::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(verify::Error::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    error.downcast_ref()
+}
+
+/// The causes, without those that say again what the one before them said.
+fn causes(error: &anyhow::Error) -> Vec<String> {
+    let mut said = error.to_string();
+    let mut causes = Vec::new();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !said.contains(&cause) && !cause.contains(&said) {
+            causes.push(cause.clone());
+            said = cause;
+        }
+    }
+    causes
 }

@@ -10,11 +10,11 @@ use super::document::{Context, Document, Opened, documents};
 use super::place::Place;
 use super::publish::Finished;
 use super::staging::{Staged, Staging};
-use super::{Delegates, Error, Failure, Listed, Listing, Request, Summary, Target, name};
+use super::{Delegates, Error, Failure, Lineage, Listed, Listing, Request, Summary, Target, name};
 use crate::manifest::{Entry, Redacted};
 use crate::progress::Progress;
 use crate::redact::Scope;
-use crate::store::{self, SessionKey, Snapshot};
+use crate::store::{self, SessionKey, Shown, Snapshot};
 
 /// Files that are published together: a crash costs at most so many lines, a sync serves so many.
 const BATCH: usize = 64;
@@ -102,11 +102,18 @@ impl<'r> Run<'r, '_> {
         Ok(found)
     }
 
-    /// Tells what would be written.
+    /// Tells what would be written. Hermes itself counts the active messages of a session.
     fn dry(mut self) -> Result<(Option<Waiting>, Summary), Error> {
-        self.list()?;
-        let counts = self.summary.sessions.iter().filter_map(|listed| listed.message_count);
-        self.summary.messages = counts.filter_map(|count| u64::try_from(count).ok()).sum();
+        let documents = self.list()?;
+        if self.request.shown == Shown::Active && self.request.lineage == Lineage::Single {
+            let counts = self.summary.sessions.iter().filter_map(|listed| listed.message_count);
+            self.summary.messages = counts.filter_map(|count| u64::try_from(count).ok()).sum();
+        } else {
+            for key in documents.iter().flat_map(|document| &document.0) {
+                let extent = self.snapshot.extent(*key, self.request.shown)?;
+                self.summary.messages += extent.messages();
+            }
+        }
         Ok((None, self.summary))
     }
 

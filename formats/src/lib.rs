@@ -8,6 +8,7 @@
 use std::io::{self, Write};
 
 mod content;
+mod inert;
 mod json;
 mod jsonl;
 pub mod model;

@@ -11,6 +11,7 @@ mod content;
 mod inert;
 mod json;
 mod jsonl;
+mod markdown;
 pub mod model;
 mod prompts;
 mod time;
@@ -116,4 +117,12 @@ impl Format {
 }
 
 /// Every format that is built in.
-pub static FORMATS: &[Format] = &[jsonl::FORMAT, prompts::JSONL];
+pub static FORMATS: &[Format] = &[
+    jsonl::FORMAT,
+    markdown::MD,
+    markdown::QMD,
+    prompts::JSONL,
+];
+
+#[cfg(test)]
+mod testing;

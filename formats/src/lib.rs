@@ -122,6 +122,7 @@ pub static FORMATS: &[Format] = &[
     markdown::MD,
     markdown::QMD,
     prompts::JSONL,
+    prompts::MD,
 ];
 
 #[cfg(test)]

@@ -127,3 +127,16 @@ pub static FORMATS: &[Format] = &[
 
 #[cfg(test)]
 mod testing;
+
+#[cfg(test)]
+mod tests {
+    use super::FORMATS;
+    use super::testing::write_all;
+
+    #[test]
+    fn every_format_writes_the_samples_as_recorded() {
+        for format in FORMATS {
+            insta::assert_snapshot!(format.name, write_all(format));
+        }
+    }
+}

@@ -117,13 +117,8 @@ impl Format {
 }
 
 /// Every format that is built in.
-pub static FORMATS: &[Format] = &[
-    jsonl::FORMAT,
-    markdown::MD,
-    markdown::QMD,
-    prompts::JSONL,
-    prompts::MD,
-];
+pub static FORMATS: &[Format] =
+    &[jsonl::FORMAT, markdown::MD, markdown::QMD, prompts::JSONL, prompts::MD];
 
 #[cfg(test)]
 mod testing;

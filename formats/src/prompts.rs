@@ -158,8 +158,7 @@ impl FormatWriter for Pages<'_> {
             ("Started", started),
         ];
         let known = |(name, value): (_, Option<_>)| Some((name, value?));
-        self.blocks
-            .facts(&facts.into_iter().filter_map(known).collect::<Vec<_>>());
+        self.blocks.facts(&facts.into_iter().filter_map(known).collect::<Vec<_>>());
         self.out.write_all(self.blocks.take().as_bytes())?;
         Ok(Box::new(Page {
             out: self.out,
@@ -189,8 +188,7 @@ impl SessionWriter for Page<'_> {
         };
         self.prompts += 1;
         let sent = created_at(message).unwrap_or_else(|| "no time".to_owned());
-        self.blocks
-            .heading(self.level, &[&format!("{}. {sent}", self.prompts)]);
+        self.blocks.heading(self.level, &[&format!("{}. {sent}", self.prompts)]);
         self.blocks.prose(&text);
         self.out.write_all(self.blocks.take().as_bytes())
     }
@@ -210,10 +208,8 @@ mod tests {
 
     #[test]
     fn a_session_alone_is_the_document() {
-        let messages = vec![
-            message("user", "# Do it", vec![]),
-            message("assistant", "Done.", vec![]),
-        ];
+        let messages =
+            vec![message("user", "# Do it", vec![]), message("assistant", "Done.", vec![])];
         let document = write(&MD, &[&sample("s", session("s_1", vec![]), messages)]);
         let wanted = "# User prompts for session s_1\n\n- Source: `cli`\n\
                       - Started: 2026-07-05T14:30:00Z\n\n\

@@ -8,12 +8,7 @@ use crate::{FileHead, Format, Layout, SessionHead};
 /// Columns of a store, some of which this version does not know by name.
 fn header<C: Column>(unknown: &[&str]) -> Header<C> {
     let known = C::ALL.iter().map(|column| column.name());
-    Header::new(
-        known
-            .chain(unknown.iter().copied())
-            .map(str::to_owned)
-            .collect(),
-    )
+    Header::new(known.chain(unknown.iter().copied()).map(str::to_owned).collect())
 }
 
 static SESSIONS: LazyLock<Header<SessionColumn>> = LazyLock::new(|| header(&["thread_id"]));
@@ -89,38 +84,23 @@ pub(crate) fn chain(
         message.set(MessageColumn::Timestamp, Value::Real(time));
         time += 60.0;
     }
-    Sample {
-        name,
-        head,
-        segments,
-    }
+    Sample { name, head, segments }
 }
 
 /// What a format makes of these samples, one file.
 pub(crate) fn write(format: &Format, samples: &[&Sample]) -> String {
     let mut out = Vec::new();
-    let head = FileHead {
-        sessions: samples.len() as u64,
-    };
+    let head = FileHead { sessions: samples.len() as u64 };
     let mut file = (format.start)(&mut out, &head).expect("memory");
     for sample in samples {
-        let lineage: Vec<String> = sample
-            .segments
-            .iter()
-            .map(|(session, _)| session.id().to_owned())
-            .collect();
-        let messages: Vec<_> = sample
-            .segments
-            .iter()
-            .flat_map(|(_, messages)| messages)
-            .collect();
+        let lineage: Vec<String> =
+            sample.segments.iter().map(|(session, _)| session.id().to_owned()).collect();
+        let messages: Vec<_> = sample.segments.iter().flat_map(|(_, messages)| messages).collect();
         let mut session = file
             .session(&SessionHead {
                 session: &sample.head,
                 messages: messages.len() as u64,
-                last_active: messages
-                    .last()
-                    .and_then(|m| m.number(MessageColumn::Timestamp)),
+                last_active: messages.last().and_then(|m| m.number(MessageColumn::Timestamp)),
                 lineage: &lineage,
             })
             .expect("memory");
@@ -149,16 +129,7 @@ pub(crate) fn write_all(format: &Format) -> String {
 }
 
 pub(crate) fn samples() -> Vec<Sample> {
-    vec![
-        plain(),
-        tools(),
-        reasoning(),
-        pictures(),
-        empty(),
-        set_aside(),
-        joined(),
-        hostile(),
-    ]
+    vec![plain(), tools(), reasoning(), pictures(), empty(), set_aside(), joined(), hostile()]
 }
 
 fn plain() -> Sample {
@@ -168,19 +139,13 @@ fn plain() -> Sample {
             (SessionColumn::Title, text("Fix #12 in snake_case & more")),
             (SessionColumn::Model, text("example/model-1")),
             (SessionColumn::Cwd, text("C:\\work\\bot")),
-            (
-                SessionColumn::SystemPrompt,
-                text("You are helpful.\n\n# Rules\nNone."),
-            ),
+            (SessionColumn::SystemPrompt, text("You are helpful.\n\n# Rules\nNone.")),
             (SessionColumn::EndedAt, Value::Real(START + 0.25)),
             (SessionColumn::EndReason, text("done")),
             (SessionColumn::InputTokens, Value::Integer(1200)),
             (SessionColumn::OutputTokens, Value::Integer(34)),
             (SessionColumn::EstimatedCost, Value::Real(0.0125)),
-            (
-                SessionColumn::ModelConfig,
-                json(&serde_json::json!({"temperature": 0.5})),
-            ),
+            (SessionColumn::ModelConfig, json(&serde_json::json!({"temperature": 0.5}))),
         ],
     );
     let answer = "## Plan\n\n1. Run `ls <dir>`:\n   ```sh\n   ls\n   ```\n\n---\n\nDone.";
@@ -207,10 +172,7 @@ fn tools() -> Sample {
         call("c3", "web", "{}"),
     ]);
     let answer = |id: &str, name: &str| {
-        vec![
-            (MessageColumn::ToolCallId, text(id)),
-            (MessageColumn::ToolName, text(name)),
-        ]
+        vec![(MessageColumn::ToolCallId, text(id)), (MessageColumn::ToolName, text(name))]
     };
     let result = "{\"output\": \"a\\n```\\n# b\", \"exit_code\": 0, \"error\": null}";
     sample(
@@ -218,11 +180,7 @@ fn tools() -> Sample {
         session("20260705_143000_tools", vec![]),
         vec![
             message("user", "List the files.", vec![]),
-            message(
-                "assistant",
-                "",
-                vec![(MessageColumn::ToolCalls, json(&calls))],
-            ),
+            message("assistant", "", vec![(MessageColumn::ToolCalls, json(&calls))]),
             message("tool", "[1, 2]", answer("c2", "read_file")),
             message("tool", result, answer("c1", "terminal")),
             message("tool", "nobody asked", answer("c9", "other")),
@@ -243,10 +201,7 @@ fn reasoning() -> Sample {
     sample(
         "reasoning",
         session("20260705_143000_reasoning", vec![]),
-        vec![
-            message("user", "Why?", vec![]),
-            message("assistant", "Because.", cells),
-        ],
+        vec![message("user", "Why?", vec![]), message("assistant", "Because.", cells)],
     )
 }
 
@@ -260,11 +215,7 @@ fn pictures() -> Sample {
     sample(
         "pictures",
         session("20260705_143000_pictures", vec![]),
-        vec![message(
-            "user",
-            "",
-            vec![(MessageColumn::Content, json(&content))],
-        )],
+        vec![message("user", "", vec![(MessageColumn::Content, json(&content))])],
     )
 }
 
@@ -310,10 +261,7 @@ fn joined() -> Sample {
 
 fn hostile() -> Sample {
     let title = "a\n---\u{2028}`r f()` <script> {{< env X >}} \\input{/etc/x}";
-    let session = session(
-        "20260705_143000_hostile",
-        vec![(SessionColumn::Title, text(title))],
-    );
+    let session = session("20260705_143000_hostile", vec![(SessionColumn::Title, text(title))]);
     let markup = "# Forged\n\n### User — 2026\n\n<script>x</script> <!-- open\n\n---\na: b\n---\n\n```sh\nopen";
     let cells = "```{r}\nf()\n```\n`r f()` {{< env X >}}\n---\nfilters: [x.lua]\n---\n<!-- -->";
     sample(

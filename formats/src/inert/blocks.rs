@@ -28,12 +28,7 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        Self {
-            dialect,
-            text: String::new(),
-            first: true,
-            changed: 0,
-        }
+        Self { dialect, text: String::new(), first: true, changed: 0 }
     }
 
     /// Takes out what has been written since the last time.
@@ -57,11 +52,8 @@ impl Blocks {
 
     /// A heading; empty pieces are left out.
     pub(crate) fn heading(&mut self, level: usize, pieces: &[&str]) {
-        let pieces: Vec<String> = pieces
-            .iter()
-            .map(|piece| inline(piece))
-            .filter(|piece| !piece.is_empty())
-            .collect();
+        let pieces: Vec<String> =
+            pieces.iter().map(|piece| inline(piece)).filter(|piece| !piece.is_empty()).collect();
         self.push(&format!("{} {}", "#".repeat(level), pieces.join(" — ")));
     }
 

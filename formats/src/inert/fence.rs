@@ -3,11 +3,7 @@
 /// A fenced block of this text, without a line break at its end. `info` names the language.
 pub(crate) fn fenced(info: &str, text: &str) -> String {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
-    let line_end = if text.is_empty() || text.ends_with('\n') {
-        ""
-    } else {
-        "\n"
-    };
+    let line_end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}{info}\n{text}{line_end}{fence}")
 }
 
@@ -16,11 +12,7 @@ pub(crate) fn span(text: &str) -> String {
     let ticks = "`".repeat(longest_run(text) + 1);
     let text = text.replace(super::name::ends_line, " ");
     // A reader takes one space off each side where both have one.
-    let pad = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) {
-        " "
-    } else {
-        ""
-    };
+    let pad = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) { " " } else { "" };
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 

@@ -9,10 +9,7 @@ use super::tex;
 
 /// Whether some reader ends a line at this character.
 pub(crate) fn ends_line(c: char) -> bool {
-    matches!(
-        c,
-        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Whether the character turns the direction of the text around it.
@@ -64,11 +61,7 @@ fn is_markup(before: char, c: char, after: char) -> bool {
 /// The text as a code span where that is safe in every dialect, else as [`inline`].
 pub(crate) fn literal(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "._/:\\-@+=,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        format!("`{text}`")
-    } else {
-        inline(text)
-    }
+    if !text.is_empty() && text.chars().all(plain) { format!("`{text}`") } else { inline(text) }
 }
 
 /// The text as a JSON string on one line that is inert as YAML and as Markdown.
@@ -95,10 +88,7 @@ fn escape(c: char) -> String {
 /// Characters of the Basic Multilingual Plane that are better seen than trusted in a file's head.
 fn is_invisible(c: char) -> bool {
     turns_direction(c)
-        || matches!(
-            c,
-            '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
-        )
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// The text with what pandoc, Quarto or TeX would act on written as entities.
@@ -162,10 +152,7 @@ mod tests {
             ("<!-- x -->", "&#60;!-- x --&#62;"),
             ("{{< env X >}}", "&#123;&#123;< env X >}}"),
             ("![a](http://x)", "![a&#93;(http://x)"),
-            (
-                "\\input{/etc/x} \\input /etc/x",
-                "&#92;input{/etc/x} &#92;input /etc/x",
-            ),
+            ("\\input{/etc/x} \\input /etc/x", "&#92;input{/etc/x} &#92;input /etc/x"),
             ("C:\\x{y}", "C:&#92;x{y}"),
             ("\n    x", "&#32;    x"),
             ("a\n---\r\u{85}\u{2028}b", "a ---   b"),
@@ -174,22 +161,13 @@ mod tests {
             let value: String = serde_json::from_str(&json_string(text)).expect("JSON");
             assert_eq!(value, wanted);
         }
-        assert_eq!(
-            json_string("\u{202e}\u{9b}\u{7f}"),
-            "\"\\u202e\\u009b\\u007f\""
-        );
+        assert_eq!(json_string("\u{202e}\u{9b}\u{7f}"), "\"\\u202e\\u009b\\u007f\"");
     }
 
     #[test]
     fn a_name_is_plain_text_on_one_line() {
-        assert_eq!(
-            inline("fix snake_case in C# now"),
-            "fix snake_case in C# now"
-        );
-        assert_eq!(
-            inline("<b>*x*`{y}"),
-            "&#60;b&#62;&#42;x&#42;&#96;&#123;y&#125;"
-        );
+        assert_eq!(inline("fix snake_case in C# now"), "fix snake_case in C# now");
+        assert_eq!(inline("<b>*x*`{y}"), "&#60;b&#62;&#42;x&#42;&#96;&#123;y&#125;");
         assert_eq!(
             inline("a\n# b ##\u{1b}\u{202e}"),
             "a &#35; b &#35;&#35;\u{fffd}&#91;U+202E&#93;"

@@ -86,21 +86,13 @@ mod tests {
             ("{{\r<", "{{\r|<", 1),
         ];
         for (text, wanted, count) in cases {
-            assert_eq!(
-                disarmed(text),
-                (wanted.replace('|', "\u{200b}"), count),
-                "{text}"
-            );
+            assert_eq!(disarmed(text), (wanted.replace('|', "\u{200b}"), count), "{text}");
         }
     }
 
     #[test]
     fn ordinary_text_is_left_alone() {
-        for text in [
-            "line1\r\nline2",
-            "a -- b ... {c} `ruby` `x`",
-            "## Title\n----\n",
-        ] {
+        for text in ["line1\r\nline2", "a -- b ... {c} `ruby` `x`", "## Title\n----\n"] {
             assert_eq!(disarmed(text), (text.to_owned(), 0));
         }
     }

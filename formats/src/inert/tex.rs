@@ -31,9 +31,7 @@ const TEX: [&str; 23] = [
 /// The letters behind the backslash that the text begins with, and what follows them.
 fn command_and_rest(text: &str) -> (&str, &str) {
     let rest = &text[1..];
-    let end = rest
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
     rest.split_at(end)
 }
 

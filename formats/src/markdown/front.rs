@@ -26,15 +26,9 @@ pub(super) fn matter(head: &SessionHead<'_>, dialect: Dialect) -> String {
         ("model", column(SessionColumn::Model)),
         ("provider", column(SessionColumn::Provider)),
         ("cwd", column(SessionColumn::Cwd)),
-        (
-            "archived",
-            (whole(SessionColumn::Archived) != 0).to_string(),
-        ),
+        ("archived", (whole(SessionColumn::Archived) != 0).to_string()),
         ("message_count", head.messages.to_string()),
-        (
-            "tool_call_count",
-            whole(SessionColumn::ToolCallCount).to_string(),
-        ),
+        ("tool_call_count", whole(SessionColumn::ToolCallCount).to_string()),
     ];
     if head.lineage.len() > 1 {
         let ids: Vec<String> = head.lineage.iter().map(|id| json_string(id)).collect();

@@ -17,10 +17,7 @@ pub(super) fn turn(blocks: &mut Blocks, message: &Message<'_>) {
         Part::Attachment(_) | Part::Other(_) => false,
     });
     let mark = if summary { "compaction summary" } else { "" };
-    blocks.heading(
-        3,
-        &[speaker(message), &sent(message), mark, standing(message)],
-    );
+    blocks.heading(3, &[speaker(message), &sent(message), mark, standing(message)]);
     reasoning(blocks, message);
     for part in &parts {
         match part {
@@ -120,9 +117,8 @@ const OUTPUT: [&str; 4] = ["output", "content", "stdout", "result"];
 fn returned(blocks: &mut Blocks, mut json: Json) {
     let fields = json.as_object_mut();
     let text = fields.and_then(|fields| {
-        let name = OUTPUT
-            .into_iter()
-            .find(|name| fields.get(*name).is_some_and(Json::is_string))?;
+        let name =
+            OUTPUT.into_iter().find(|name| fields.get(*name).is_some_and(Json::is_string))?;
         fields.shift_remove(name)
     });
     if let Some(Json::String(text)) = &text {
@@ -172,14 +168,8 @@ fn thoughts(json: &Json) -> Option<String> {
     let items = json.as_array()?;
     let text = |item: &Json| {
         let fields = item.as_object()?;
-        let known = fields
-            .iter()
-            .all(|(name, value)| value.is_null() || KNOWN.contains(&&**name));
-        fields
-            .get("text")
-            .filter(|_| known)?
-            .as_str()
-            .map(str::to_owned)
+        let known = fields.iter().all(|(name, value)| value.is_null() || KNOWN.contains(&&**name));
+        fields.get("text").filter(|_| known)?.as_str().map(str::to_owned)
     };
     let texts: Option<Vec<String>> = items.iter().map(text).collect();
     texts.map(|texts| texts.join("\n"))
@@ -223,10 +213,7 @@ fn remaining(blocks: &mut Blocks, message: &Message<'_>) {
 
 /// Whether a column says anything that is not shown, and not the same for nearly all messages.
 fn tells(name: &str, value: &Value<'_>) -> bool {
-    let shown = SHOWN
-        .iter()
-        .chain(&REASONING)
-        .any(|column| column.name() == name);
+    let shown = SHOWN.iter().chain(&REASONING).any(|column| column.name() == name);
     let usual = match value {
         Value::Null | Value::Integer(0) => true,
         Value::Text(text) if name == MessageColumn::FinishReason.name() => {

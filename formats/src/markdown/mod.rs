@@ -18,11 +18,8 @@ mod front;
 mod message;
 mod record;
 
-const FEATURES: &[Feature] = &[
-    Feature::JoinsLineage,
-    Feature::KeepsDeleted,
-    Feature::NeedsSelection,
-];
+const FEATURES: &[Feature] =
+    &[Feature::JoinsLineage, Feature::KeepsDeleted, Feature::NeedsSelection];
 
 pub(crate) const MD: Format = Format {
     name: "md",
@@ -125,10 +122,7 @@ impl Document<'_> {
 
     /// The call that a tool message answers.
     fn answered(&mut self, result: &Message<'_>) -> Option<ToolCall> {
-        let at = self
-            .pending
-            .iter()
-            .position(|call| message::answers(result, call))?;
+        let at = self.pending.iter().position(|call| message::answers(result, call))?;
         Some(self.pending.remove(at))
     }
 }

@@ -13,9 +13,7 @@ use crate::model::{Column, Session, SessionColumn, Value};
 /// The title and the facts below it.
 pub(super) fn head(blocks: &mut Blocks, head: &SessionHead<'_>) {
     let session = head.session;
-    let title = session
-        .text(SessionColumn::Title)
-        .filter(|title| !inline(title).is_empty());
+    let title = session.text(SessionColumn::Title).filter(|title| !inline(title).is_empty());
     blocks.heading(1, &[title.unwrap_or(session.id())]);
     let column = |column| session.text(column).map(literal);
     let time = |column| Some(instant(session.value(column))).filter(|t| !t.is_empty());
@@ -27,10 +25,7 @@ pub(super) fn head(blocks: &mut Blocks, head: &SessionHead<'_>) {
         ("Working folder", column(SessionColumn::Cwd)),
         ("Branch", column(SessionColumn::Branch)),
         ("Parent", column(SessionColumn::Parent)),
-        (
-            "Started",
-            time(SessionColumn::StartedAt).map(|t| inline(&t)),
-        ),
+        ("Started", time(SessionColumn::StartedAt).map(|t| inline(&t))),
         ("Ended", ended(session)),
         ("Tokens", tokens(session)),
         ("Cost", cost(session)),
@@ -78,10 +73,8 @@ fn tokens(session: &Session<'_>) -> Option<String> {
 }
 
 fn cost(session: &Session<'_>) -> Option<String> {
-    let costs = [
-        ("billed", SessionColumn::ActualCost),
-        ("estimated", SessionColumn::EstimatedCost),
-    ];
+    let costs =
+        [("billed", SessionColumn::ActualCost), ("estimated", SessionColumn::EstimatedCost)];
     let cost = |(name, column)| Some(format!("{} US dollars {name}", session.number(column)?));
     let costs: Vec<String> = costs.into_iter().filter_map(cost).collect();
     (!costs.is_empty()).then(|| costs.join(", "))
@@ -111,11 +104,7 @@ impl Record {
 
     /// Writes the record; `named` where the document holds several.
     pub(super) fn write(&self, blocks: &mut Blocks, named: bool) {
-        let heading = if named {
-            format!("Record: {}", self.id)
-        } else {
-            "Record".to_owned()
-        };
+        let heading = if named { format!("Record: {}", self.id) } else { "Record".to_owned() };
         blocks.heading(2, &[&heading]);
         if let Some(prompt) = &self.system_prompt {
             blocks.label("System prompt");

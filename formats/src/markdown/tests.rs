@@ -76,17 +76,9 @@ fn hostile(text_: &str) -> Sample {
     head.set(SessionColumn::Source, t());
     let arguments = json!({ text_: text_ }).to_string();
     let call = |id: &str, arguments: &str| json!({"id": id, "function": {"name": text_, "arguments": arguments}});
-    let calls = json!([
-        call(text_, &arguments),
-        call("c2", text_),
-        call("c3", text_)
-    ]);
-    let answer = |id: &str| {
-        vec![
-            (MessageColumn::ToolCallId, text(id)),
-            (MessageColumn::ToolName, t()),
-        ]
-    };
+    let calls = json!([call(text_, &arguments), call("c2", text_), call("c3", text_)]);
+    let answer =
+        |id: &str| vec![(MessageColumn::ToolCallId, text(id)), (MessageColumn::ToolName, t())];
     let thought = vec![
         (MessageColumn::Reasoning, t()),
         (MessageColumn::ReasoningContent, text(&format!("{text_}!"))),
@@ -127,21 +119,11 @@ fn is_line_end(c: char) -> bool {
 /// The front matter has one `key: value` a line, and pandoc would not act on any value.
 fn assert_front_is_inert(document: &str, input: &str) {
     let front = document.strip_suffix(body(document)).expect("front matter");
-    let front = front
-        .strip_prefix("---\n")
-        .and_then(|f| f.strip_suffix("---\n\n"));
-    for line in front
-        .expect("fences")
-        .split('\n')
-        .filter(|line| !line.is_empty())
-    {
+    let front = front.strip_prefix("---\n").and_then(|f| f.strip_suffix("---\n\n"));
+    for line in front.expect("fences").split('\n').filter(|line| !line.is_empty()) {
         assert!(!line.contains(is_line_end), "{input:?}: {line:?}");
         let (key, value) = line.split_once(": ").expect("a key");
-        assert!(
-            key.chars()
-                .all(|c| c.is_ascii_lowercase() || "_-".contains(c)),
-            "{line:?}"
-        );
+        assert!(key.chars().all(|c| c.is_ascii_lowercase() || "_-".contains(c)), "{line:?}");
         for mark in ["`", "{{<", "<!--", "<s", "<i", "</", "](", "\\\\input"] {
             assert!(!value.contains(mark), "{input:?}: {line:?} holds {mark:?}");
         }
@@ -192,21 +174,16 @@ fn quarto_finds_nothing_to_run_in_any_place() {
             assert!(!joined.contains(mark), "{input:?}: {mark:?}\n{document}");
         }
         let body = body(&document);
-        let code = Parser::new(body)
-            .into_offset_iter()
-            .filter_map(|(event, range)| match event {
-                Event::Start(Tag::CodeBlock(_)) => Some(range),
-                _ => None,
-            });
+        let code = Parser::new(body).into_offset_iter().filter_map(|(event, range)| match event {
+            Event::Start(Tag::CodeBlock(_)) => Some(range),
+            _ => None,
+        });
         let mut open = body.to_owned();
         for range in code.collect::<Vec<_>>().into_iter().rev() {
             open.replace_range(range, "");
         }
         for mark in ["<", "[", "{", "\\", "$", "***"] {
-            assert!(
-                !open.replace('`', "").contains(mark),
-                "{input:?}: {mark:?}\n{open}"
-            );
+            assert!(!open.replace('`', "").contains(mark), "{input:?}: {mark:?}\n{open}");
         }
     }
 }
@@ -216,10 +193,7 @@ fn changed_places_are_counted() {
     for input in HOSTILE {
         let document = write(&QMD, &[&hostile(input)]);
         let breaks = document.matches('\u{200b}').count();
-        assert!(
-            document.contains(&format!("\nchanged_places: {breaks}\n")),
-            "{input:?}"
-        );
+        assert!(document.contains(&format!("\nchanged_places: {breaks}\n")), "{input:?}");
     }
 }
 
@@ -233,11 +207,7 @@ fn messages_stand_in_the_file_as_they_are() {
         "Settled.\n\n1. <https://example.org>\n2. `<b>`",
     ] {
         for format in [MD, QMD] {
-            let sample = sample(
-                "s",
-                session("s", vec![]),
-                vec![message("user", content, vec![])],
-            );
+            let sample = sample("s", session("s", vec![]), vec![message("user", content, vec![])]);
             assert!(write(&format, &[&sample]).contains(content), "{content:?}");
         }
     }
@@ -246,10 +216,7 @@ fn messages_stand_in_the_file_as_they_are() {
 #[test]
 fn a_long_quarto_document_comes_out_whole() {
     let long = "a line of text\n".repeat(100_000);
-    let messages = vec![
-        message("user", &long, vec![]),
-        message("tool", &long, vec![]),
-    ];
+    let messages = vec![message("user", &long, vec![]), message("tool", &long, vec![])];
     let document = write(&QMD, &[&sample("s", session("s", vec![]), messages)]);
     assert_eq!(document.matches(&*long).count(), 2);
 }

@@ -18,8 +18,7 @@ pub(super) fn margin(line: &str) -> usize {
 /// Whether a line is empty to its neighbour, which has this margin.
 pub(super) fn is_blank(line: &str, margin: &str) -> bool {
     let is_quoted = margin.contains('>');
-    line.chars()
-        .all(|c| c.is_whitespace() || is_quoted && c == '>')
+    line.chars().all(|c| c.is_whitespace() || is_quoted && c == '>')
 }
 
 /// What follows a bullet, or a number such as `12.` or `3)`.

@@ -85,11 +85,9 @@ impl<'t> Reading<'t> {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => self.fence(range)?,
             Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => self.indented(range)?,
             Event::Start(Tag::Image { .. }) => self.escape(range.start),
-            Event::Start(Tag::Link {
-                link_type,
-                dest_url,
-                ..
-            }) => self.link(*link_type, dest_url, range.start),
+            Event::Start(Tag::Link { link_type, dest_url, .. }) => {
+                self.link(*link_type, dest_url, range.start);
+            }
             Event::Code(_) => self.span(range)?,
             Event::Rule => self.rules.push(range.start),
             Event::Html(_) | Event::InlineHtml(_) => {
@@ -105,10 +103,7 @@ impl<'t> Reading<'t> {
         let heading = self.within(&range).trim_end();
         let level = heading.bytes().take_while(|b| *b == b'#').count();
         let is_atx = (1..=6).contains(&level)
-            && heading[level..]
-                .chars()
-                .next()
-                .is_none_or(char::is_whitespace)
+            && heading[level..].chars().next().is_none_or(char::is_whitespace)
             && !heading.contains('\n');
         if !is_atx {
             let underline = heading.rfind('\n').map_or(0, |at| at + 1);
@@ -160,10 +155,7 @@ impl<'t> Reading<'t> {
     /// Readers do not agree on how far a list's text is indented, nor on what is a list.
     fn indented(&mut self, range: Range<usize>) -> Option<()> {
         let block = self.within(&range);
-        let acts = |line: &str| {
-            line.trim_start()
-                .starts_with(['#', '-', '=', '[', '`', '~', ':'])
-        };
+        let acts = |line: &str| line.trim_start().starts_with(['#', '-', '=', '[', '`', '~', ':']);
         let is_code_to_all = self.depth == 0 && self.is_after_blank(range.start);
         let is_plain = !block.contains(['<', '!', '[', '`', '\\', '$', '{']);
         if tags(block).next().is_some() || block.lines().any(acts) || !(is_code_to_all || is_plain)
@@ -183,12 +175,9 @@ impl<'t> Reading<'t> {
             return None;
         }
         let tag = tags(span).last().unwrap_or_default();
-        let set_free = OPENERS
-            .iter()
-            .zip(self.openers)
-            .any(|((_, closer), opener)| {
-                opener < range.start && span.find(closer).is_some_and(|at| at < tag)
-            });
+        let set_free = OPENERS.iter().zip(self.openers).any(|((_, closer), opener)| {
+            opener < range.start && span.find(closer).is_some_and(|at| at < tag)
+        });
         if set_free {
             return None;
         }
@@ -229,18 +218,14 @@ pub(super) fn covers(ranges: &[Range<usize>], at: usize) -> bool {
 
 /// The places in a text where a tag or a comment may begin.
 fn tags(text: &str) -> impl Iterator<Item = usize> {
-    text.match_indices('<')
-        .map(|(at, _)| at)
-        .filter(|at| opens_markup(&text[*at..]))
+    text.match_indices('<').map(|(at, _)| at).filter(|at| opens_markup(&text[*at..]))
 }
 
 /// Whether a link leads to a page or a mailbox, or stays in the document.
 fn is_harmless(target: &str) -> bool {
     let end = target.find([':', '/', '?', '#']).unwrap_or(target.len());
     let (scheme, rest) = target.split_at(end);
-    let is_web = ["http", "https", "mailto"]
-        .iter()
-        .any(|web| scheme.eq_ignore_ascii_case(web));
+    let is_web = ["http", "https", "mailto"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
     !rest.starts_with(':') || is_web
 }
 

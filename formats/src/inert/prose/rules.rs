@@ -15,9 +15,7 @@ impl Reading<'_> {
         let mut start = 0;
         let mut above = "";
         for line in self.text.split_inclusive('\n') {
-            let margin = self
-                .rule_in(start, line.len())
-                .unwrap_or_else(|| margin(line));
+            let margin = self.rule_in(start, line.len()).unwrap_or_else(|| margin(line));
             let content = line[margin..].trim_end();
             if !covers(&self.code, start + margin) && !covers(&self.markup, start + margin) {
                 let after_blank = is_blank(above, &line[..margin]);
@@ -151,10 +149,7 @@ fn is_closed(text: &str) -> bool {
 
 /// Whether a run of `#` stands between blanks.
 fn is_apart(before: &str, text: &str) -> bool {
-    let run_ends = || {
-        text.trim_start_matches('#')
-            .starts_with(char::is_whitespace)
-    };
+    let run_ends = || text.trim_start_matches('#').starts_with(char::is_whitespace);
     before.ends_with([' ', '\t', '>']) && run_ends()
 }
 

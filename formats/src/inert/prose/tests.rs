@@ -20,11 +20,9 @@ fn an_ordinary_answer_is_left_as_it_is() {
 
 #[test]
 fn texts_with_special_meaning_to_nobody_stay_unchanged() {
-    for text in [
-        "line1\r\nline2",
-        "see __SHA256_PLACEHOLDER__ here",
-        "- SHA256 of exported body: `0000`",
-    ] {
+    for text in
+        ["line1\r\nline2", "see __SHA256_PLACEHOLDER__ here", "- SHA256 of exported body: `0000`"]
+    {
         assert_becomes(text, text);
     }
 }
@@ -60,10 +58,7 @@ fn markup_becomes_text() {
     assert_becomes("[a](javascript:b)", "\\[a](javascript:b)");
     assert_becomes("[a]: https://x.org", "\\[a]: https://x.org");
     assert_becomes("::: {.hidden}\n+---+", "\\::: {.hidden}\n\\+---+");
-    assert_becomes(
-        "\\input{/etc/x} \\frac{1}{2}",
-        "\\\\input{/etc/x} \\frac{1}{2}",
-    );
+    assert_becomes("\\input{/etc/x} \\frac{1}{2}", "\\\\input{/etc/x} \\frac{1}{2}");
     assert_becomes("a. b\n(1) c\n2) d", "a\\. b\n(1\\) c\n2) d");
     assert_becomes("[a](\nbb) [$](c)", "[a]\\(\nbb) \\[$](c)");
     assert_becomes("\\begin{comment}", "\\\\begin{comment}");
@@ -142,16 +137,10 @@ const PIECES: [&str; 40] = [
 fn texts() -> impl Iterator<Item = String> {
     let mut state = 1_u64;
     let mut next = move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         usize::try_from(state >> 33).expect("31 bits")
     };
-    (0..30_000).map(move |n| {
-        (0..2 + n % 8)
-            .map(|_| PIECES[next() % PIECES.len()])
-            .collect()
-    })
+    (0..30_000).map(move |n| (0..2 + n % 8).map(|_| PIECES[next() % PIECES.len()]).collect())
 }
 
 #[test]

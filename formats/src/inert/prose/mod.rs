@@ -15,7 +15,7 @@ mod rules;
 use reading::Reading;
 
 /// A longer text is a dump rather than prose.
-const LIMIT: usize = 1 << 20;
+const LIMIT: usize = 1 << 18;
 /// Readings after which a text is held to be made to confuse.
 const READINGS: usize = 6;
 

@@ -143,7 +143,7 @@ impl Reading<'_> {
 
 /// Whether a link's target ends in its line; looked for so far that no text takes long.
 fn is_closed(text: &str) -> bool {
-    let mut target = text.bytes().take(4096).take_while(|b| *b != b'\n');
+    let mut target = text.bytes().take(1024).take_while(|b| *b != b'\n');
     target.any(|b| b == b')')
 }
 

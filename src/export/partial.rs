@@ -49,7 +49,7 @@ impl Partial {
         Self { path, buffer: Vec::new(), state: State::Small(sink) }
     }
 
-    /// The bytes are on the disk; the file waits for its name.
+    /// The file is whole and waits for its name.
     pub(super) fn finish(mut self) -> io::Result<Staged> {
         let mut sink = match mem::replace(&mut self.state, State::Broken) {
             State::Small(sink) => sink,
@@ -60,7 +60,6 @@ impl Partial {
             State::Broken => return Err(broken()),
         };
         sink.take(&self.buffer)?;
-        sink.file.sync_all()?;
         Ok(Staged { path: self.path, digest: sink.hasher.finish() })
     }
 

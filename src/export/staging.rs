@@ -96,19 +96,17 @@ fn leftovers(output: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn recover(output: &Path, left: &Path) -> io::Result<()> {
-    let gone = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => Ok(()), // its own process, or another's tidying, was quicker
-        _ => Err(error),
-    };
     let lock = match File::open(left.join(LOCK)) {
         Ok(lock) => lock,
-        Err(error) => return gone(error),
+        // Killed before it could lock the folder; if it lives, it makes another.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return fs::remove_dir(left),
+        Err(error) => return Err(error),
     };
     if lock.try_lock().is_err() {
         return Ok(()); // in use
     }
     adopt(output, &Manifest::read(left).map_err(io::Error::other)?).map_err(io::Error::other)?;
-    fs::remove_dir_all(left).or_else(gone)
+    fs::remove_dir_all(left)
 }
 
 /// Appends the lines of files that got their names before their process was killed.
@@ -142,7 +140,9 @@ pub(super) struct Staged {
 }
 
 impl Staged {
+    /// Gives the file its name, when its bytes are on the disk.
     pub(super) fn rename(&self, target: &Path) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()?;
         fs::rename(&self.path, target)
     }
 
@@ -189,6 +189,15 @@ mod tests {
         assert_eq!(manifest.entries[0].path, "done.md");
         drop(staging);
         assert_eq!(fs::read_dir(output.path()).unwrap().count(), 2, "done.md and the manifest");
+    }
+
+    #[test]
+    fn a_folder_without_a_lock_is_removed() {
+        let output = tempfile::tempdir().unwrap();
+        let left = output.path().join(".hermes-sessions-early.partial");
+        fs::create_dir(&left).unwrap();
+        drop(Staging::create(output.path()).unwrap());
+        assert!(!left.exists());
     }
 
     #[test]

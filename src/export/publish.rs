@@ -143,9 +143,13 @@ fn plan(
         return Ok(Outcome::Published);
     }
     Ok(match old {
-        None => Outcome::Refused("it exists and the manifest does not know it".to_owned()),
+        None => Outcome::Refused(
+            "it exists and the manifest does not know it; --force replaces it".to_owned(),
+        ),
         Some(old) if digest.is_some_and(|digest| digest.sha256 == old.sha256) => Outcome::Published,
-        Some(_) => Outcome::Refused("it was changed since it was exported".to_owned()),
+        Some(_) => {
+            Outcome::Refused("it was changed since it was exported; --force replaces it".to_owned())
+        }
     })
 }
 

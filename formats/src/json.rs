@@ -5,58 +5,141 @@
 //! replaces them, and says so; all else is passed on to the byte.
 
 use std::borrow::Cow;
-use std::io;
+use std::{fmt, io};
 
-use serde::de::IgnoredAny;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// Nesting beyond this is not decoded: common parsers give up near 128 levels.
-pub const MAX_DEPTH: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// A JSON document that may be passed on.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Checked<'a> {
     /// Valid JSON on one line.
     pub text: Cow<'a, str>,
+    /// What it is, seen from outside.
+    pub shape: Shape,
     /// Whether something that strict parsers refuse was replaced.
     pub repaired: bool,
 }
 
 /// Takes a text as JSON; `None` where it is not, even after repair, or is nested too deeply.
 pub fn check(text: &str) -> Option<Checked<'_>> {
-    if !needs_repair(text)? {
-        serde_json::from_str::<IgnoredAny>(text).ok()?;
+    if let Ok(Strict { shape }) = serde_json::from_str(text) {
         let text = if text.contains(['\n', '\r']) {
             // Inside strings a raw line break is invalid, so this one stands between tokens.
             Cow::Owned(text.replace(['\n', '\r'], " "))
         } else {
             Cow::Borrowed(text)
         };
-        return Some(Checked { text, repaired: false });
+        return Some(Checked { text, shape, repaired: false });
     }
     let text = repair(text);
-    serde_json::from_str::<IgnoredAny>(&text).ok()?;
-    Some(Checked { text: Cow::Owned(text), repaired: true })
+    let Strict { shape } = serde_json::from_str(&text).ok()?;
+    Some(Checked { text: Cow::Owned(text), shape, repaired: true })
 }
 
-/// Whether the text holds what strict parsers refuse; `None` where it is nested too deeply.
-fn needs_repair(text: &str) -> Option<bool> {
-    let mut depth = 0_usize;
-    let mut odd = false;
-    for token in tokens(text) {
-        match token {
-            Token::String(s) => odd |= has_lone_surrogate(s),
-            Token::Word(w) => odd |= is_beyond_json(w),
-            Token::Mark("[" | "{") => {
-                depth += 1;
-                if depth > MAX_DEPTH {
-                    return None;
-                }
-            }
-            Token::Mark("]" | "}") => depth = depth.saturating_sub(1),
-            Token::Mark(_) => {}
-        }
+/// What a document is, seen from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// An array of objects; an empty array is one.
+    Objects,
+    /// Anything else.
+    Other,
+}
+
+/// A document that strict parsers take, of which only the shape is kept.
+struct Strict {
+    shape: Shape,
+}
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self { shape: Level(0).deserialize(deserializer)?.shape() })
     }
-    Some(odd)
+}
+
+/// Reads a value that stands so many levels deep, and keeps nothing of it.
+#[derive(Clone, Copy)]
+struct Level(usize);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Scalar,
+    Object,
+    Objects,
+    Others,
+}
+
+impl Kind {
+    fn shape(self) -> Shape {
+        if self == Kind::Objects { Shape::Objects } else { Shape::Other }
+    }
+}
+
+impl Level {
+    fn below<E: de::Error>(self) -> Result<Self, E> {
+        if self.0 == MAX_DEPTH { Err(E::custom("nested too deeply")) } else { Ok(Self(self.0 + 1)) }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Level {
+    type Value = Kind;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Kind, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Level {
+    type Value = Kind;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Kind, E> {
+        Ok(Kind::Scalar)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Kind, E> {
+        Ok(Kind::Scalar)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Kind, E> {
+        Ok(Kind::Scalar)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Kind, E> {
+        Ok(Kind::Scalar)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Kind, E> {
+        Ok(Kind::Scalar)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Kind, E> {
+        Ok(Kind::Scalar)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Kind, A::Error> {
+        let below = self.below()?;
+        let mut kind = Kind::Objects;
+        while let Some(item) = items.next_element_seed(below)? {
+            if item != Kind::Object {
+                kind = Kind::Others;
+            }
+        }
+        Ok(kind)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Kind, A::Error> {
+        let below = self.below()?;
+        while entries.next_key_seed(below)?.is_some() {
+            entries.next_value_seed(below)?;
+        }
+        Ok(Kind::Object)
+    }
 }
 
 fn repair(text: &str) -> String {
@@ -159,12 +242,6 @@ fn lone_surrogates(string: &str, mut found: impl FnMut(usize)) {
             None => at += 1 + string[at + 1..].chars().next().map_or(0, char::len_utf8),
         }
     }
-}
-
-fn has_lone_surrogate(string: &str) -> bool {
-    let mut any = false;
-    lone_surrogates(string, |_| any = true);
-    any
 }
 
 fn replace_lone_surrogates(string: &str, out: &mut String) {

@@ -30,7 +30,6 @@ impl FormatWriter for Jsonl<'_> {
         head: &SessionHead<'_>,
     ) -> io::Result<Box<dyn SessionWriter + 's>> {
         let mut line = Vec::new();
-        line.push(b'{');
         write_columns(&mut line, head.session)?;
         let joined = head.lineage.len() > 1;
         if joined {
@@ -44,7 +43,7 @@ impl FormatWriter for Jsonl<'_> {
         line.extend_from_slice(b", \"messages\": [");
         self.out.write_all(&line)?;
         let segments = joined.then(Vec::new);
-        Ok(Box::new(Line { out: self.out, messages: 0, buffer: line, segments }))
+        Ok(Box::new(Line { out: self.out, messages: 0, buffer: line, keys: Vec::new(), segments }))
     }
 }
 
@@ -53,6 +52,8 @@ struct Line<'s> {
     messages: usize,
     /// One message at a time, so that the output sees few and large writes.
     buffer: Vec<u8>,
+    /// What stands before each column's value, made for the first message.
+    keys: Vec<Vec<u8>>,
     /// The segments' columns, held back until the messages are written.
     segments: Option<Vec<u8>>,
 }
@@ -62,7 +63,7 @@ impl SessionWriter for Line<'_> {
         let Some(held) = &mut self.segments else {
             return Ok(());
         };
-        held.extend_from_slice(if held.is_empty() { b"{" } else { b", {" });
+        separate(held, held.len());
         write_columns(held, part)?;
         held.push(b'}');
         Ok(())
@@ -72,8 +73,13 @@ impl SessionWriter for Line<'_> {
         self.buffer.clear();
         separate(&mut self.buffer, self.messages);
         self.messages += 1;
-        self.buffer.push(b'{');
-        write_columns(&mut self.buffer, message)?;
+        if self.keys.is_empty() {
+            self.keys = keys(message)?;
+        }
+        for (key, (_, value)) in self.keys.iter().zip(message.columns()) {
+            self.buffer.extend_from_slice(key);
+            write_value(&mut self.buffer, value)?;
+        }
         self.buffer.push(b'}');
         self.out.write_all(&self.buffer)
     }
@@ -95,11 +101,20 @@ fn separate(out: &mut Vec<u8>, before: usize) {
     }
 }
 
+/// `{"id": `, `, "session_id": ` and so on.
+fn keys<C: Column>(row: &Row<'_, C>) -> io::Result<Vec<Vec<u8>>> {
+    let key = |(n, (name, _)): (usize, (&str, _))| {
+        let mut key = if n == 0 { vec![b'{'] } else { b", ".to_vec() };
+        write_string(&mut key, name)?;
+        key.extend_from_slice(b": ");
+        Ok(key)
+    };
+    row.columns().enumerate().map(key).collect()
+}
+
 fn write_columns<C: Column>(out: &mut Vec<u8>, row: &Row<'_, C>) -> io::Result<()> {
-    for (n, (name, value)) in row.columns().enumerate() {
-        separate(out, n);
-        write_string(out, name)?;
-        out.extend_from_slice(b": ");
+    for (key, (_, value)) in keys(row)?.iter().zip(row.columns()) {
+        out.extend_from_slice(key);
         write_value(out, value)?;
     }
     Ok(())

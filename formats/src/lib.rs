@@ -17,7 +17,7 @@ mod prompts;
 mod time;
 
 pub use content::{Part, ToolCall, is_compaction_summary, parts, tool_calls};
-pub use json::{MAX_DEPTH, check as check_json};
+pub use json::{Shape, check as check_json};
 use model::{Message, Session};
 pub use time::{is_in_calendar, iso_micros, iso_seconds};
 

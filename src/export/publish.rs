@@ -135,6 +135,9 @@ fn plan(
     if meta.is_dir() {
         return Ok(Outcome::Refused("a folder has this name".to_owned()));
     }
+    if overwrite == Overwrite::Always && meta.len() != file.staged.digest.bytes {
+        return Ok(Outcome::Published);
+    }
     let digest = if meta.is_file() { Some(manifest::digest(&target)?) } else { None };
     if digest.as_ref() == Some(&file.staged.digest) {
         return Ok(Outcome::Unchanged);

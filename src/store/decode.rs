@@ -1,10 +1,9 @@
 //! Cells of the store as values of the model. Decoding is total: a cell that cannot be represented
 //! costs its own fidelity and a [`Fault`], never the row.
 
-use formats::is_in_calendar;
 use formats::model::Value;
+use formats::{Shape, is_in_calendar};
 use rusqlite::types::ValueRef;
-use serde_json::value::RawValue;
 
 /// What Hermes puts before structured content (`hermes_state.py`, 0.19.0).
 const JSON_CONTENT: &str = "\0json:";
@@ -122,13 +121,8 @@ fn decoded<'a>(kind: Kind, text: &'a str, fault: &mut impl FnMut(&'static str)) 
     if checked.repaired {
         fault("JSON with lone surrogates or infinite numbers, which were replaced");
     }
-    if kind == Kind::Calls && !is_array_of_objects(&checked.text) {
+    if kind == Kind::Calls && checked.shape != Shape::Objects {
         fault("tool calls of an unknown shape, kept as JSON");
     }
     Value::Json(checked.text)
-}
-
-fn is_array_of_objects(json: &str) -> bool {
-    serde_json::from_str::<Vec<&RawValue>>(json)
-        .is_ok_and(|items| items.iter().all(|item| item.get().starts_with('{')))
 }

@@ -1,7 +1,8 @@
 //! One consistent moment of the store, and what can be asked of it.
 //!
-//! Messages are read one row at a time by id, so that memory is bounded by the largest message:
-//! an ORDER BY over whole rows would keep a session of them in SQLite's sorter.
+//! Messages are found by an index first and read in the order of their ids then, one row at a time,
+//! so that memory is bounded by the largest message: an ORDER BY over a session's whole rows would
+//! keep them in SQLite's sorter.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -69,7 +70,9 @@ impl Shown {
 /// The messages of a session that are meant.
 #[derive(Debug)]
 pub struct Extent {
-    ids: Vec<i64>,
+    /// Rows with nothing between them, first and last; a session that was alone in writing is one.
+    runs: Vec<(i64, i64)>,
+    messages: u64,
     /// When the last of them was sent: seconds since the epoch.
     pub last_active: Option<f64>,
 }
@@ -77,7 +80,15 @@ pub struct Extent {
 impl Extent {
     /// How many there are.
     pub fn messages(&self) -> u64 {
-        self.ids.len() as u64
+        self.messages
+    }
+
+    fn push(&mut self, row: i64) {
+        self.messages += 1;
+        match self.runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(row) => *last = row,
+            Some(_) | None => self.runs.push((row, row)),
+        }
     }
 }
 
@@ -267,9 +278,9 @@ impl<'c> Snapshot<'c> {
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query([key.0])?;
-        let mut extent = Extent { ids: Vec::new(), last_active: None };
+        let mut extent = Extent { runs: Vec::new(), messages: 0, last_active: None };
         while let Some(row) = rows.next()? {
-            extent.ids.push(row.get(0)?);
+            extent.push(row.get(0)?);
             if let ValueRef::Real(time) = row.get_ref(1)? {
                 extent.last_active = Some(extent.last_active.map_or(time, |last| last.max(time)));
             }
@@ -295,14 +306,14 @@ impl<'c> Snapshot<'c> {
         extent: &Extent,
         mut each: impl FnMut(Raw<Message<'_>>, Vec<Fault>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let sql = "SELECT * FROM messages WHERE rowid = ?";
+        let sql = "SELECT * FROM messages WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
         let mut statement = self.connection.prepare_cached(sql).map_err(Error::from)?;
-        for id in &extent.ids {
-            let mut rows = statement.query([id]).map_err(Error::from)?;
-            let row = rows.next().map_err(Error::from)?;
-            let row = row.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(Error::from)?;
-            let (cells, faults) = decoded(&self.messages, row).map_err(Error::from)?;
-            each(Raw::new(Row::new(&self.messages.header, cells)), faults)?;
+        for run in &extent.runs {
+            let mut rows = statement.query(*run).map_err(Error::from)?;
+            while let Some(row) = rows.next().map_err(Error::from)? {
+                let (cells, faults) = decoded(&self.messages, row).map_err(Error::from)?;
+                each(Raw::new(Row::new(&self.messages.header, cells)), faults)?;
+            }
         }
         Ok(())
     }

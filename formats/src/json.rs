@@ -5,7 +5,7 @@
 //! replaces them, and says so; all else is passed on to the byte.
 
 use std::borrow::Cow;
-use std::{fmt, io};
+use std::fmt;
 
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -254,14 +254,84 @@ fn replace_lone_surrogates(string: &str, out: &mut String) {
     out.push_str(&string[from..]);
 }
 
-/// Writes a text as a JSON string.
-pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) -> io::Result<()> {
-    serde_json::to_writer(out, text).map_err(io::Error::from)
+/// Appends a text as a JSON string, escaped as `serde_json` does it. Most of an export's bytes pass
+/// here, so plain stretches are found eight bytes at a time and copied whole.
+pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    let mut rest = text.as_bytes();
+    loop {
+        let (plain, tail) = rest.split_at(plain_len(rest));
+        out.extend_from_slice(plain);
+        let [special, after @ ..] = tail else { break };
+        write_escape(out, *special);
+        rest = after;
+    }
+    out.push(b'"');
+}
+
+/// How many bytes go by before one that must be escaped.
+fn plain_len(bytes: &[u8]) -> usize {
+    let (words, _) = bytes.as_chunks::<8>();
+    for (n, word) in words.iter().enumerate() {
+        let special = special_bytes(u64::from_le_bytes(*word));
+        if special != 0 {
+            return n * 8 + special.trailing_zeros() as usize / 8;
+        }
+    }
+    let from = words.len() * 8;
+    let special = |b: &u8| *b < 0x20 || *b == b'"' || *b == b'\\';
+    bytes[from..].iter().position(special).map_or(bytes.len(), |at| from + at)
+}
+
+/// The top bit of each byte that must be escaped; bits above the lowest set one may be wrong.
+fn special_bytes(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const TOPS: u64 = u64::from_ne_bytes([0x80; 8]);
+    let below = |limit: u64| word.wrapping_sub(ONES * limit) & !word;
+    let equal = |byte: u8| {
+        let other = word ^ (ONES * u64::from(byte));
+        other.wrapping_sub(ONES) & !other
+    };
+    (below(0x20) | equal(b'"') | equal(b'\\')) & TOPS
+}
+
+fn write_escape(out: &mut Vec<u8>, byte: u8) {
+    let short = match byte {
+        b'"' => b'"',
+        b'\\' => b'\\',
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x08 => b'b',
+        0x0C => b'f',
+        _ => {
+            const HEX: &[u8; 16] = b"0123456789abcdef";
+            let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_DEPTH, check};
+    use super::{MAX_DEPTH, check, write_string};
+
+    #[test]
+    fn strings_are_escaped_as_serde_json_does_it() {
+        let every: String = (0..0x250).filter_map(char::from_u32).collect();
+        for from in 0..24 {
+            for text in
+                [&every[from..0x80], "", "\"", "no escape at all in this", "ü\\\u{7f}\u{2028}💡\n"]
+            {
+                let mut out = Vec::new();
+                write_string(&mut out, text);
+                assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(text).unwrap());
+            }
+        }
+    }
 
     fn checked(text: &str) -> Option<(String, bool)> {
         check(text).map(|c| (c.text.into_owned(), c.repaired))

@@ -36,7 +36,7 @@ impl FormatWriter for Jsonl<'_> {
             line.extend_from_slice(b", \"lineage_session_ids\": [");
             for (n, id) in head.lineage.iter().enumerate() {
                 separate(&mut line, n);
-                write_string(&mut line, id)?;
+                write_string(&mut line, id);
             }
             line.push(b']');
         }
@@ -74,7 +74,7 @@ impl SessionWriter for Line<'_> {
         separate(&mut self.buffer, self.messages);
         self.messages += 1;
         if self.keys.is_empty() {
-            self.keys = keys(message)?;
+            self.keys = keys(message);
         }
         for (key, (_, value)) in self.keys.iter().zip(message.columns()) {
             self.buffer.extend_from_slice(key);
@@ -102,18 +102,18 @@ fn separate(out: &mut Vec<u8>, before: usize) {
 }
 
 /// `{"id": `, `, "session_id": ` and so on.
-fn keys<C: Column>(row: &Row<'_, C>) -> io::Result<Vec<Vec<u8>>> {
+fn keys<C: Column>(row: &Row<'_, C>) -> Vec<Vec<u8>> {
     let key = |(n, (name, _)): (usize, (&str, _))| {
         let mut key = if n == 0 { vec![b'{'] } else { b", ".to_vec() };
-        write_string(&mut key, name)?;
+        write_string(&mut key, name);
         key.extend_from_slice(b": ");
-        Ok(key)
+        key
     };
     row.columns().enumerate().map(key).collect()
 }
 
 fn write_columns<C: Column>(out: &mut Vec<u8>, row: &Row<'_, C>) -> io::Result<()> {
-    for (key, (_, value)) in keys(row)?.iter().zip(row.columns()) {
+    for (key, (_, value)) in keys(row).iter().zip(row.columns()) {
         out.extend_from_slice(key);
         write_value(out, value)?;
     }
@@ -125,7 +125,7 @@ fn write_value(out: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
         Value::Null => out.extend_from_slice(b"null"),
         Value::Integer(n) => write!(out, "{n}")?,
         Value::Real(x) => serde_json::to_writer(out, x)?,
-        Value::Text(text) => write_string(out, text)?,
+        Value::Text(text) => write_string(out, text),
         Value::Json(json) => out.extend_from_slice(json.as_bytes()),
     }
     Ok(())

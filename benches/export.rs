@@ -62,7 +62,7 @@ fn every_format(c: &mut Criterion) {
             redactor: &redactor,
             format,
             target,
-            overwrite: Overwrite::Always,
+            overwrite: Overwrite::Force,
             record: Record::Nothing,
             exported_at: 0.0,
             delegates: Delegates::Apart,

@@ -45,6 +45,10 @@ pub struct Entry {
     pub sha256: String,
     /// Seconds since the epoch.
     pub exported_at: f64,
+    /// Whether it was written to delete its sessions from the store, so that it may be their only
+    /// copy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_copy: bool,
     /// The groups of rules that took secrets out, or false.
     #[serde(default)]
     pub redacted: Redacted,
@@ -54,6 +58,14 @@ pub struct Entry {
     /// What wrote the file, with its version.
     #[serde(default)]
     pub tool: String,
+}
+
+impl Entry {
+    /// The ids of the sessions in the file.
+    pub fn sessions(&self) -> impl Iterator<Item = &str> {
+        let many = self.session_ids.iter().flatten();
+        many.chain(&self.lineage_session_ids).map(String::as_str)
+    }
 }
 
 /// Whether and how a file was redacted: `false`, or the groups of rules.
@@ -287,6 +299,7 @@ mod tests {
             bytes: 2,
             sha256: sha256.to_owned(),
             exported_at: 0.5,
+            only_copy: false,
             redacted: Redacted::No(false),
             redactions: std::collections::BTreeMap::new(),
             tool: "t".to_owned(),

@@ -18,6 +18,7 @@ use crate::export::{
     self, Delegates, Keeper, Lineage, Listing, Overwrite, Record, Request, Summary, Target,
 };
 use crate::filter::Selection;
+use crate::manifest;
 use crate::redact::Redactor;
 use crate::store::{self, Shown};
 
@@ -58,7 +59,8 @@ pub(super) struct ExportArgs {
     /// Say what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Replace files that the manifest does not know, or that were changed since
+    /// Replace files that would be refused: a folder's files that the manifest does not know or that
+    /// were changed since, and files that may be the only copy of deleted sessions
     #[arg(long)]
     force: bool,
     /// Record nothing in manifest.jsonl
@@ -110,6 +112,7 @@ pub(super) fn run(
     let format = args.format()?;
     args.check_flags(format, &selection)?;
     let target = args.target(format, environment, &store)?;
+    args.check_place(format, &target)?;
     let redactor = Redactor::none();
     let request = Request {
         selection,
@@ -118,11 +121,11 @@ pub(super) fn run(
         redactor: &redactor,
         format,
         target: if args.dry_run { Target::Nowhere } else { target.clone() },
-        overwrite: if args.force { Overwrite::Always } else { Overwrite::Known },
+        overwrite: args.overwrite(format),
         record: if args.no_manifest { Record::Nothing } else { Record::Manifest },
         exported_at: environment.now(),
         delegates: if args.delete_after_verified { Delegates::Along } else { Delegates::Apart },
-        listing: if global.json || args.dry_run { Listing::Wanted } else { Listing::Unwanted },
+        listing: args.listing(global),
     };
     let mut stream = args.stream(&target)?;
     let mut summary = export::run(&store, &request, &mut stream, &terminal.progress())?;
@@ -152,6 +155,10 @@ impl ExportArgs {
                 UsageError::new(format!("--only {} comes as {parts}", only.unwrap_or_default()))
             });
         }
+        if let Some(suffix) = self.output.as_deref().and_then(foreign_suffix) {
+            let message = format!("no format of this version writes .{suffix}");
+            return Err(UsageError::new(message).hint("--format NAME says what to write there"));
+        }
         let suffix = self.output.as_deref().and_then(|output| by_suffix(output, only));
         let default = || FORMATS.iter().find(|f| f.only == only);
         suffix.or_else(default).ok_or_else(|| UsageError::new("there is no such format"))
@@ -160,6 +167,20 @@ impl ExportArgs {
     fn shown(&self) -> Shown {
         let default = if self.delete_after_verified { Shown::All } else { Shown::Active };
         self.messages.as_deref().and_then(Shown::named).unwrap_or(default)
+    }
+
+    fn overwrite(&self, format: &Format) -> Overwrite {
+        match format.layout {
+            _ if self.force => Overwrite::Force,
+            Layout::FilePerSession => Overwrite::Known,
+            Layout::OneFile if self.delete_after_verified => Overwrite::Extend,
+            Layout::OneFile => Overwrite::Replace,
+        }
+    }
+
+    fn listing(&self, global: &Global) -> Listing {
+        let wanted = global.json || self.dry_run || self.delete_after_verified;
+        if wanted { Listing::Wanted } else { Listing::Unwanted }
     }
 
     fn lineage(&self) -> Lineage {
@@ -175,13 +196,9 @@ impl ExportArgs {
         if self.lineage() == Lineage::Logical && !format.can(Feature::JoinsLineage) {
             return Err(UsageError::new(format!("--lineage logical does not apply to {name}")));
         }
-        if self.force && format.layout == Layout::OneFile {
-            return Err(UsageError::new(format!("--force does not apply to {name}"))
-                .hint("an existing file is replaced whole"));
-        }
         if matches!(selection, Selection::All) && format.can(Feature::NeedsSelection) {
             return Err(UsageError::new(format!("{name} needs a selection")).hint(
-                "`--older-than 0` selects every ended session; --include-open adds running ones",
+                "--include-open selects every session, `--older-than 0` those that have ended",
             ));
         }
         if self.delete_after_verified { self.check_deletion(format) } else { Ok(()) }
@@ -206,10 +223,19 @@ impl ExportArgs {
         if self.no_manifest {
             return refused("does not go with --no-manifest".to_owned());
         }
-        if self.output.as_deref().is_some_and(|output| output == Path::new("-")) {
-            return refused("needs a file that can be read back".to_owned());
-        }
         Ok(())
+    }
+
+    /// A file to delete by must be one that can be read back, and one for each session.
+    fn check_place(&self, format: &Format, target: &Target) -> Result<(), UsageError> {
+        let one_of_many =
+            matches!(target, Target::File(_)) && format.layout == Layout::FilePerSession;
+        if !self.delete_after_verified || !(one_of_many || *target == Target::Stream) {
+            return Ok(());
+        }
+        let needed = if one_of_many { "a folder" } else { "a file that can be read back" };
+        let message = format!("--delete-after-verified needs {needed}; nothing was deleted");
+        Err(UsageError::new(message))
     }
 
     fn target(
@@ -234,8 +260,9 @@ impl ExportArgs {
         }
         refuse_session_id(output, store)?;
         let output = environment.expand(output);
+        refuse_own_files(&output, store)?;
         let one_document = self.select.ids().len() == 1;
-        let is_file = output.as_os_str() == "-" || is_one_file(&output, format);
+        let is_file = is_stdout(&output) || is_one_file(&output, format);
         match format.layout {
             Layout::FilePerSession if !is_file => Ok(Target::Folder(as_folder(output)?)),
             Layout::FilePerSession if !one_document => Err(UsageError::new(format!(
@@ -255,8 +282,9 @@ impl ExportArgs {
             return Ok(Box::new(std::io::sink()));
         }
         match self.output.as_deref() {
-            Some(device) if device != Path::new("-") => {
-                let file = fs::OpenOptions::new().write(true).open(device);
+            Some(device) if !is_stdout(device) => {
+                // Appending, because a descriptor may stand for a file with something in it.
+                let file = fs::OpenOptions::new().append(true).open(device);
                 Ok(Box::new(
                     file.map_err(|source| export::Error::Write {
                         path: device.to_owned(),
@@ -327,7 +355,10 @@ impl ExportArgs {
                 if self.delete_after_verified { ", then delete it from the store" } else { "" };
             let (matched, messages) =
                 (counted(summary.matched, "session"), counted(summary.messages, "message"));
-            terminal.done(&format!("Would export {matched} with {messages} to {place}{delete}"));
+            let counted =
+                if self.shown() == Shown::Active { " (as Hermes counts them)" } else { "" };
+            let what = format!("{matched} with {messages}{counted}");
+            terminal.done(&format!("Would export {what} to {place}{delete}"));
             for session in &summary.sessions {
                 terminal.detail(&format!(
                     "  {} {}",
@@ -359,7 +390,7 @@ impl ExportArgs {
         {
             failure.extend(report);
         }
-        let is_data = !self.dry_run && self.output.as_deref() == Some(Path::new("-"));
+        let is_data = !self.dry_run && self.output.as_deref().is_some_and(is_stdout);
         let line = format!("{object}\n");
         if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }
     }
@@ -405,6 +436,10 @@ fn delete(
     if let Some(failure) = summary.failures.first() {
         anyhow::bail!("{}; nothing was deleted", failure.reason);
     }
+    for running in summary.sessions.iter().filter(|session| session.ended_at.is_none()) {
+        terminal
+            .warning(&format!("session {} has not ended; Hermes may go on with it", running.id));
+    }
     let mut keepers: Vec<Keeper> =
         summary.files.iter().map(|f| keeper(f, request.format)).collect();
     if request.format.layout == Layout::FilePerSession {
@@ -418,6 +453,10 @@ fn delete(
             selection: request.selection.clone(),
             format: record,
             target: Target::File(path),
+            overwrite: match request.overwrite {
+                Overwrite::Force => Overwrite::Force,
+                Overwrite::Replace | Overwrite::Known | Overwrite::Extend => Overwrite::Extend,
+            },
             ..*request
         };
         let kept = export::run(store, &request, &mut std::io::sink(), &terminal.progress())?;
@@ -461,6 +500,14 @@ fn by_suffix(output: &Path, only: Option<&str>) -> Option<&'static Format> {
     FORMATS.iter().filter(fits).max_by_key(|f| f.extension.len())
 }
 
+/// A suffix that stands for a format of hermes-agent which is not in the table.
+fn foreign_suffix(output: &Path) -> Option<&'static str> {
+    let name = output.file_name()?.to_str()?;
+    let foreign = |suffix: &&str| name.ends_with(&format!(".{suffix}"));
+    let suffix = ["html", "trace.jsonl"].into_iter().find(foreign)?;
+    FORMATS.iter().all(|format| format.extension != suffix).then_some(suffix)
+}
+
 /// Whether OUTPUT names a single file of a format that writes one for each session.
 fn is_one_file(output: &Path, format: &Format) -> bool {
     by_suffix(output, format.only).is_some() && !output.is_dir()
@@ -477,7 +524,7 @@ fn as_folder(output: PathBuf) -> Result<PathBuf, UsageError> {
 }
 
 fn as_file(output: PathBuf) -> Result<Target, UsageError> {
-    if output.as_os_str() == "-" {
+    if is_stdout(&output) {
         return Ok(Target::Stream);
     }
     let is_device = output.starts_with("/dev") || output.starts_with("/proc");
@@ -489,6 +536,45 @@ fn as_file(output: PathBuf) -> Result<Target, UsageError> {
         Ok(meta) if is_device || !meta.is_file() => Ok(Target::Stream),
         Ok(_) | Err(_) => Ok(Target::File(output)),
     }
+}
+
+fn is_stdout(output: &Path) -> bool {
+    let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    names.iter().any(|name| output == Path::new(name))
+}
+
+/// The store, and a manifest, are no places for an export.
+fn refuse_own_files(output: &Path, store: &Path) -> Result<(), UsageError> {
+    let name = output.file_name().unwrap_or_default();
+    if name == manifest::NAME {
+        return Err(UsageError::new(format!("OUTPUT {} is a manifest's name", output.display())));
+    }
+    let (output, store) = (resolved(output), resolved(store));
+    let is_store = ["", "-wal", "-shm", "-journal"].iter().any(|suffix| {
+        let mut file = store.clone().into_os_string();
+        file.push(suffix);
+        output == Path::new(&file)
+    });
+    if is_store {
+        return Err(UsageError::new(format!("OUTPUT {} belongs to the store", output.display())));
+    }
+    if name.to_str().is_none() {
+        return Err(UsageError::new(format!("OUTPUT {} is no UTF-8", output.display())));
+    }
+    Ok(())
+}
+
+/// A path without links, also where the file itself is not there yet.
+fn resolved(path: &Path) -> PathBuf {
+    if let Ok(path) = fs::canonicalize(path) {
+        return path;
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    folder.join(path.file_name().unwrap_or_default())
 }
 
 /// `export 20250305_091523_a1b2c3` would write a file of that name; the session was meant.

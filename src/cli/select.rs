@@ -88,7 +88,7 @@ pub(super) struct SelectArgs {
     /// At most so many tool calls
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     max_tool_calls: Option<String>,
-    /// Let running sessions pass the filters, too
+    /// Let running sessions pass the filters, too; alone, every session
     #[arg(long)]
     include_open: bool,
 }
@@ -113,7 +113,8 @@ impl SelectArgs {
         };
         let filtered = !filter.tests.is_empty() || !filter.excluded.is_empty();
         if self.session_id.is_empty() {
-            return Ok(if filtered { Selection::Filtered(filter) } else { Selection::All });
+            let selected = filtered || self.include_open;
+            return Ok(if selected { Selection::Filtered(filter) } else { Selection::All });
         }
         if filtered || self.include_open {
             return Err(UsageError::new("--session-id cannot be combined with filters"));
@@ -236,8 +237,9 @@ fn number(flag: &str, value: &str, column: Column) -> Result<f64, UsageError> {
         let sensible = usd.is_finite() && usd >= 0.0;
         return if sensible { Ok(usd) } else { Err(refused("amount of US dollars")) };
     }
-    let count: u32 = value.parse().map_err(|_| refused("whole number"))?;
-    Ok(f64::from(count))
+    let count: u64 = value.parse().map_err(|_| refused("whole number"))?;
+    #[expect(clippy::cast_precision_loss, reason = "no store counts to 2^53")]
+    Ok(count as f64)
 }
 
 fn exclude(text: &str) -> Result<Exclude, UsageError> {

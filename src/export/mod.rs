@@ -140,6 +140,12 @@ pub enum Error {
         /// What it lacks.
         what: String,
     },
+    /// Two documents would get one name.
+    #[error("another session has the id {session}, too")]
+    SameId {
+        /// Their id.
+        session: String,
+    },
     /// A document of no session.
     #[error("there is nothing to write")]
     Nothing,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::publish::{Batch, Finished, Outcome, Published, parent};
 use super::staging::Staging;
-use super::{Error, Exported, Failure, Overwrite, Request, Summary, Target};
+use super::{Error, Exported, Failure, Request, Summary, Target};
 
 /// The folder that an export writes to.
 #[derive(Debug)]
@@ -64,12 +64,9 @@ impl Place {
             }
             return Ok(());
         }
-        let overwrite = match request.target {
-            Target::File(_) => Overwrite::Always,
-            Target::Folder(_) | Target::Stream | Target::Nowhere => request.overwrite,
-        };
+        let Request { overwrite, record, .. } = *request;
         let folder = &self.folder;
-        let mut batch = Batch { folder, overwrite, record: request.record, files };
+        let mut batch = Batch { folder, overwrite, record, files };
         let Published { files, stale } = batch.publish(staging)?;
         summary.stale.extend(stale);
         for (file, outcome) in files {

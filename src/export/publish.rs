@@ -15,10 +15,14 @@ use crate::manifest::{self, Entry, Locked, Manifest};
 /// What may happen to a file that already has the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overwrite {
-    /// It is replaced.
-    Always,
+    /// It is replaced, whatever it is.
+    Force,
+    /// It is replaced, unless it may be the only copy of sessions.
+    Replace,
     /// It is replaced if the manifest knows it and nobody changed it since.
     Known,
+    /// It is replaced if, besides, the new file holds every session of the old one.
+    Extend,
 }
 
 /// A whole file, with what is to be said of it.
@@ -73,12 +77,13 @@ impl Batch<'_> {
             None => Manifest::read(self.folder)?,
         };
         let current = lines.current();
+        let files = std::mem::take(&mut self.files);
         let planned = |file: Finished| {
             let old = current.get(file.entry.path.as_str()).copied();
-            let plan = plan(self.folder, self.overwrite, &file, old)?;
+            let plan = plan(self, &file, old)?;
             Ok::<_, Error>((file, old, plan))
         };
-        let moves = self.files.drain(..).map(planned).collect::<Result<Vec<_>, _>>()?;
+        let moves = files.into_iter().map(planned).collect::<Result<Vec<_>, _>>()?;
         if manifest.is_some() {
             let new = moves.iter().filter(|(.., plan)| *plan == Outcome::Published);
             let new: Vec<&Entry> = new.map(|(file, ..)| &file.entry).collect();
@@ -118,12 +123,8 @@ fn carry_out(folder: &Path, file: &Finished, plan: &Outcome) -> Result<(), Error
     done.map_err(|source| Error::Write { path: target, source })
 }
 
-fn plan(
-    folder: &Path,
-    overwrite: Overwrite,
-    file: &Finished,
-    old: Option<&Entry>,
-) -> Result<Outcome, Error> {
+fn plan(batch: &Batch<'_>, file: &Finished, old: Option<&Entry>) -> Result<Outcome, Error> {
+    let Batch { folder, overwrite, record, .. } = *batch;
     let target = folder.join(&file.entry.path);
     let meta = match fs::symlink_metadata(&target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Published),
@@ -135,25 +136,40 @@ fn plan(
     if meta.is_dir() {
         return Ok(Outcome::Refused("a folder has this name".to_owned()));
     }
-    if overwrite == Overwrite::Always && meta.len() != file.staged.digest.bytes {
-        return Ok(Outcome::Published);
-    }
-    let digest = if meta.is_file() { Some(manifest::digest(&target)?) } else { None };
+    let known = matches!(overwrite, Overwrite::Known | Overwrite::Extend);
+    let digest = if meta.is_file() && (known || meta.len() == file.staged.digest.bytes) {
+        Some(manifest::digest(&target)?)
+    } else {
+        None
+    };
     if digest.as_ref() == Some(&file.staged.digest) {
         return Ok(Outcome::Unchanged);
     }
-    if overwrite == Overwrite::Always {
+    let refused = |what: &str| Ok(Outcome::Refused(format!("{what}; --force replaces it")));
+    if overwrite == Overwrite::Force {
         return Ok(Outcome::Published);
     }
-    Ok(match old {
-        None => Outcome::Refused(
-            "it exists and the manifest does not know it; --force replaces it".to_owned(),
-        ),
-        Some(old) if digest.is_some_and(|digest| digest.sha256 == old.sha256) => Outcome::Published,
-        Some(_) => {
-            Outcome::Refused("it was changed since it was exported; --force replaces it".to_owned())
+    let covers =
+        old.is_none_or(|old| old.sessions().all(|id| file.entry.sessions().any(|s| s == id)));
+    if !covers && (overwrite == Overwrite::Extend || old.is_some_and(|old| old.only_copy)) {
+        return refused("it holds sessions that the new file does not, and may be their only copy");
+    }
+    if old.is_some() && record == Record::Nothing {
+        return refused("the manifest lists it, and --no-manifest would make the line false");
+    }
+    match (overwrite, old) {
+        (Overwrite::Force | Overwrite::Replace, _) => Ok(Outcome::Published),
+        (Overwrite::Known | Overwrite::Extend, None) => {
+            refused("it exists and the manifest does not know it")
         }
-    })
+        (Overwrite::Known | Overwrite::Extend, Some(old)) => {
+            if digest.is_some_and(|digest| digest.sha256 == old.sha256) {
+                Ok(Outcome::Published)
+            } else {
+                refused("it was changed since it was exported")
+            }
+        }
+    }
 }
 
 /// Removes what renamed sessions left under their old names, where nobody changed it since.

@@ -31,7 +31,8 @@ pub fn run(
     loop {
         let written = store::read(store, |snapshot| {
             let summary = Summary::default();
-            let run = Run { request, snapshot, progress, skipped: &skipped, summary };
+            let ids = HashSet::new();
+            let run = Run { request, snapshot, progress, skipped: &skipped, summary, ids };
             match &place {
                 None => run.dry(),
                 Some(place) => run.write(place),
@@ -63,6 +64,8 @@ struct Run<'r, 's> {
     progress: &'r dyn Progress,
     skipped: &'r BTreeMap<SessionKey, Failure>,
     summary: Summary,
+    /// Of the documents so far; ids that are no UTF-8 can become the same.
+    ids: HashSet<String>,
 }
 
 impl<'r> Run<'r, '_> {
@@ -173,6 +176,10 @@ impl<'r> Run<'r, '_> {
                     let reason = source.to_string();
                     self.summary.failures.push(Failure { session, reason });
                 }
+                Err(Error::SameId { session }) => {
+                    let reason = "another session has the same id".to_owned();
+                    self.summary.failures.push(Failure { session, reason });
+                }
                 Err(error) => return Err(error),
             }
             if files.len() >= BATCH && self.snapshot.is_live() {
@@ -195,6 +202,9 @@ impl<'r> Run<'r, '_> {
             Target::Folder(_) => name::file(opened.head.id(), opened.title(), self.request.format),
             Target::File(_) | Target::Stream | Target::Nowhere => self.file_name(),
         };
+        if !self.ids.insert(opened.head.id().to_owned()) {
+            return Err(Error::SameId { session: opened.head.id().to_owned() });
+        }
         let (id, lineage) = (opened.head.id().to_owned(), opened.lineage.clone());
         let messages = opened.messages;
         let mut file = staging.file().map_err(&wrote)?;
@@ -269,6 +279,7 @@ impl<'r> Run<'r, '_> {
             bytes: staged.digest.bytes,
             sha256: staged.digest.sha256.clone(),
             exported_at: *exported_at,
+            only_copy: self.request.delegates == Delegates::Along,
             redacted: redactor.groups().map_or(Redacted::No(false), |g| Redacted::By(g.to_vec())),
             redactions: BTreeMap::new(),
             tool: concat!("hermes-sessions ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -64,7 +64,11 @@ pub(super) fn expression(column: Column, has: &dyn Fn(&str) -> bool) -> String {
         Column::User => name("user_id").to_owned(),
         Column::ChatId => name("chat_id").to_owned(),
         Column::ChatType => name("chat_type").to_owned(),
-        Column::StartedAt => name("started_at").to_owned(),
+        // Text would be later than every number.
+        Column::StartedAt => {
+            let time = name("started_at");
+            format!("CASE WHEN typeof({time}) IN ('integer', 'real') THEN {time} END")
+        }
         Column::Messages => count("message_count"),
         Column::ToolCalls => count("tool_call_count"),
         Column::Tokens => format!("({} + {})", count("input_tokens"), count("output_tokens")),

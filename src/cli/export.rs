@@ -481,7 +481,9 @@ fn warn(summary: &Summary, terminal: &Terminal) {
         terminal.warning(&format!("{} more", summary.warnings.count - printed));
     }
     for failure in &summary.failures {
-        let reason = format!("session {} was not exported: {}", failure.session, failure.reason);
+        let what =
+            failure.session.as_ref().map_or("the file".to_owned(), |id| format!("session {id}"));
+        let reason = format!("{what} was not exported: {}", failure.reason);
         terminal.error(&reason, &[], None);
     }
     for path in &summary.stale {

@@ -83,9 +83,8 @@ impl Summary {
         let path = folder.join(&entry.path);
         match outcome {
             Outcome::Refused(reason) => {
-                let session = entry.session_id.unwrap_or_default();
                 let reason = format!("{}: {reason}", path.display());
-                self.failures.push(Failure { session, reason });
+                self.failures.push(Failure { session: entry.session_id, reason });
                 return;
             }
             Outcome::Published => {

@@ -89,8 +89,8 @@ impl Listed {
 /// Why a session is in no file.
 #[derive(Debug)]
 pub struct Failure {
-    /// The session.
-    pub session: String,
+    /// The session; `None` where a file of many failed.
+    pub session: Option<String>,
     /// Why.
     pub reason: String,
 }

@@ -41,7 +41,7 @@ pub fn run(
         match written {
             // The one file holds part of that session, so it is written again without it.
             Err(Error::Unreadable { key, session, source }) if !skipped.contains_key(&key) => {
-                skipped.insert(key, Failure { session, reason: source.to_string() });
+                skipped.insert(key, Failure { session: Some(session), reason: source.to_string() });
             }
             Err(error) => return Err(error),
             Ok((waiting, mut summary)) => {
@@ -174,11 +174,11 @@ impl<'r> Run<'r, '_> {
                 Ok(file) => files.push(file),
                 Err(Error::Unreadable { session, source, .. }) => {
                     let reason = source.to_string();
-                    self.summary.failures.push(Failure { session, reason });
+                    self.summary.failures.push(Failure { session: Some(session), reason });
                 }
                 Err(Error::SameId { session }) => {
                     let reason = "another session has the same id".to_owned();
-                    self.summary.failures.push(Failure { session, reason });
+                    self.summary.failures.push(Failure { session: Some(session), reason });
                 }
                 Err(error) => return Err(error),
             }

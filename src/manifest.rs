@@ -111,7 +111,7 @@ fn failed<'p>(doing: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> 
 pub struct Manifest {
     /// In the order of the file.
     pub entries: Vec<Entry>,
-    /// The numbers of lines that are no entries, from 1.
+    /// The numbers, from 1, of lines that are no entries or whose path leads out of the folder.
     pub unreadable: Vec<usize>,
 }
 
@@ -134,9 +134,9 @@ impl Manifest {
         while lines.read_until(b'\n', &mut line)? > 0 {
             number += 1;
             match serde_json::from_slice(&line) {
-                Ok(entry) => manifest.entries.push(entry),
+                Ok(entry) if is_name(&entry.path) => manifest.entries.push(entry),
                 Err(_) if line.trim_ascii().is_empty() => {}
-                Err(_) => manifest.unreadable.push(number),
+                Ok(Entry { .. }) | Err(_) => manifest.unreadable.push(number),
             }
             line.clear();
         }
@@ -147,6 +147,16 @@ impl Manifest {
     pub fn current(&self) -> HashMap<&str, &Entry> {
         self.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect()
     }
+}
+
+/// Whether a path names a file in the manifest's own folder; a planted line must not lead away.
+fn is_name(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    let first = parts.next().filter(|part| matches!(part, std::path::Component::Normal(_)));
+    first.is_some_and(|part| part.as_os_str() == path)
+        && parts.next().is_none()
+        && path.len() <= 255
+        && !path.contains(['/', '\\', '\0'])
 }
 
 /// A manifest that no other process appends to until this is dropped.
@@ -326,10 +336,33 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_hermes_itself_are_read() {
-        let line = r#"{"exported_at": 1.5, "format": "md", "lineage_session_ids": ["s"], "message_count": 3, "path": "/x/s.md", "session_id": "s", "sha256": "00"}"#;
+    fn lines_without_our_additions_are_read() {
+        let line = r#"{"exported_at": 1.5, "format": "md", "lineage_session_ids": ["s"], "message_count": 3, "path": "s.md", "session_id": "s", "sha256": "00"}"#;
         let manifest = Manifest::parse(line.as_bytes()).unwrap();
         assert_eq!(manifest.entries[0].redacted, Redacted::No(false));
+    }
+
+    #[test]
+    fn a_path_that_leads_away_is_no_entry() {
+        let long = "x".repeat(256);
+        for path in [
+            "/x/s.md",
+            "../s.md",
+            "./s.md",
+            "a/b.md",
+            r"a\\b.md",
+            "",
+            ".",
+            "..",
+            r"a\u0000b",
+            &long,
+        ] {
+            let line = format!(
+                r#"{{"exported_at": 1.5, "format": "md", "message_count": 3, "path": "{path}", "session_id": "s", "sha256": "00"}}"#
+            );
+            let manifest = Manifest::parse(line.as_bytes()).unwrap();
+            assert_eq!((manifest.entries.len(), manifest.unreadable), (0, vec![1]), "{path}");
+        }
     }
 
     #[cfg(unix)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use formats::FORMATS;
 use serde::Serialize;
 
-use crate::export::{is_inside, is_staging};
+use crate::export::is_staging;
 use crate::manifest::{self, Entry, Manifest};
 use crate::progress::Progress;
 use crate::redact::{Redactor, Scope};
@@ -27,14 +27,14 @@ pub struct Report {
     pub stale: Vec<PathBuf>,
     /// There, in a format of ours, and not listed.
     pub unlisted: Vec<PathBuf>,
-    /// Lines of a manifest that cannot be read.
+    /// Lines of a manifest that are no entries, or whose path leads out of its folder.
     pub bad_lines: Vec<BadLine>,
     /// The comparison with the store, where one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<Difference>,
 }
 
-/// A line of a manifest that tells nothing.
+/// A line of a manifest that tells nothing of a file beside it.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct BadLine {
     /// The manifest.
@@ -86,13 +86,14 @@ pub fn verify(
     let mut archived = Vec::new();
     for (folder, files) in by_folder(targets) {
         let mut manifest = Manifest::read(&folder)?;
+        if !folder.join(manifest::NAME).exists() {
+            return Err(Error::NoManifest(folder));
+        }
         let bad = |line| BadLine { manifest: folder.join(manifest::NAME), line };
         report.bad_lines.extend(manifest.unreadable.iter().copied().map(bad));
-        manifest.entries.retain(|entry| is_inside(&entry.path));
         if let Some(files) = &files {
-            let unlisted = files.iter().filter(|f| !manifest.entries.iter().any(|e| e.path == **f));
-            report.unlisted.extend(unlisted.map(|file| folder.join(file)));
             manifest.entries.retain(|entry| files.contains(&entry.path));
+            report.find_unlisted_among(&folder, files, &manifest)?;
         } else {
             report.find_unlisted(&folder, &manifest)?;
         }
@@ -123,6 +124,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// There is nothing to verify by.
+    #[error("there is no {} in {}", manifest::NAME, .0.display())]
+    NoManifest(PathBuf),
     /// The user asked for an end.
     #[error("interrupted")]
     Cancelled,
@@ -173,12 +177,14 @@ impl Report {
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         let (by_path, counting) = (manifest.current(), current(manifest));
+        let said: HashSet<(&str, &str)> =
+            manifest.entries.iter().map(|e| (e.path.as_str(), e.sha256.as_str())).collect();
         progress.begin(by_path.len() as u64);
         for name in by_path.keys() {
             if progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            self.check_file(folder, name, counting.get(name).copied(), manifest)?;
+            self.check_file(folder, name, counting.get(name).copied(), &said)?;
             progress.step();
         }
         Ok(())
@@ -189,7 +195,7 @@ impl Report {
         folder: &Path,
         name: &str,
         counting: Option<&Entry>,
-        manifest: &Manifest,
+        said: &HashSet<(&str, &str)>,
     ) -> Result<(), Error> {
         let path = folder.join(name);
         match fs::symlink_metadata(&path) {
@@ -205,13 +211,29 @@ impl Report {
             Err(source) => return Err(Error::Io { path, source }),
         }
         let found = manifest::digest(&path)?;
-        let says = |entry: &Entry| entry.sha256 == found.sha256;
-        if counting.is_some_and(says) {
+        if counting.is_some_and(|entry| entry.sha256 == found.sha256) {
             self.intact += 1;
-        } else if manifest.entries.iter().any(|entry| entry.path == name && says(entry)) {
+        } else if said.contains(&(name, found.sha256.as_str())) {
             self.stale.push(path);
         } else {
             self.changed.push(path);
+        }
+        Ok(())
+    }
+
+    fn find_unlisted_among(
+        &mut self,
+        folder: &Path,
+        files: &BTreeSet<String>,
+        manifest: &Manifest,
+    ) -> Result<(), Error> {
+        let listed = manifest.current();
+        for path in files.iter().filter(|file| !listed.contains_key(file.as_str())) {
+            let path = folder.join(path);
+            match fs::symlink_metadata(&path) {
+                Ok(_) => self.unlisted.push(path),
+                Err(source) => return Err(Error::Io { path, source }),
+            }
         }
         Ok(())
     }

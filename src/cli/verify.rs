@@ -77,7 +77,7 @@ fn differences(report: &Report) -> String {
         }
     }
     for bad in &report.bad_lines {
-        let _ = writeln!(text, "unreadable: {}, line {}", bad.manifest.display(), bad.line);
+        let _ = writeln!(text, "no entry: {}, line {}", bad.manifest.display(), bad.line);
     }
     if let Some(store) = &report.store {
         for id in &store.missing {

@@ -25,7 +25,6 @@ use crate::redact::Redactor;
 use crate::store::{self, SessionKey, Shown};
 pub use keep::{Keeper, delete_kept};
 pub use publish::Overwrite;
-pub(crate) use publish::is_inside;
 pub use report::{Exported, Failure, Listed, Summary, Warning, Warnings};
 pub use run::run;
 pub(crate) use staging::is_staging;

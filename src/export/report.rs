@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use formats::model::{Message, MessageColumn, Session, SessionColumn};
 use serde::Serialize;
 
-use crate::store::Fault;
+use crate::store::{self, Fault};
 
 /// What an export did, or would do.
 #[derive(Debug, Default)]
@@ -93,6 +93,19 @@ pub struct Failure {
     pub session: Option<String>,
     /// Why.
     pub reason: String,
+}
+
+impl Failure {
+    /// A session that the store does not give, with all causes.
+    pub(super) fn of(session: String, error: &store::Error) -> Self {
+        let mut reason = error.to_string();
+        let mut cause = std::error::Error::source(error);
+        while let Some(error) = cause {
+            reason = format!("{reason}: {error}");
+            cause = error.source();
+        }
+        Self { session: Some(session), reason }
+    }
 }
 
 /// A cell that could not be represented.

@@ -41,7 +41,7 @@ pub fn run(
         match written {
             // The one file holds part of that session, so it is written again without it.
             Err(Error::Unreadable { key, session, source }) if !skipped.contains_key(&key) => {
-                skipped.insert(key, Failure { session: Some(session), reason: source.to_string() });
+                skipped.insert(key, Failure::of(session, &source));
             }
             Err(error) => return Err(error),
             Ok((waiting, mut summary)) => {
@@ -75,14 +75,15 @@ impl<'r> Run<'r, '_> {
         self.summary.matched = matches.sessions.len() as u64;
         self.summary.running_left_out = matches.running_left_out;
         self.summary.excluded = matches.excluded;
-        if self.request.listing == Listing::Wanted {
-            for key in &matches.sessions {
-                let raw = self.snapshot.brief(*key).map_err(|e| unreadable(*key, None, e))?;
-                let row = self.request.redactor.apply(raw, &mut Scope::default());
-                self.summary.sessions.push(Listed::new(&row));
-            }
+        for key in matches.unreadable {
+            let session = Some(format!("in row {key}"));
+            let reason = "its row in the store is damaged".to_owned();
+            self.summary.failures.push(Failure { session, reason });
         }
         let mut sessions = matches.sessions;
+        if self.request.listing == Listing::Wanted {
+            sessions = self.listed(sessions)?;
+        }
         let mut documents = documents(self.snapshot, &sessions, self.request.lineage)?;
         if self.request.delegates == Delegates::Along {
             sessions.extend(documents.iter().flat_map(|document| document.0.iter().copied()));
@@ -90,6 +91,27 @@ impl<'r> Run<'r, '_> {
         }
         documents.retain(|document| !document.0.iter().any(|key| self.skipped.contains_key(key)));
         Ok(documents)
+    }
+
+    /// Takes down what lists show of these sessions, and leaves out those that cannot be read.
+    fn listed(&mut self, sessions: Vec<SessionKey>) -> Result<Vec<SessionKey>, Error> {
+        let mut readable = Vec::with_capacity(sessions.len());
+        for key in sessions {
+            match self.snapshot.brief(key).map_err(|error| unreadable(key, None, error)) {
+                Ok(raw) => {
+                    let row = self.request.redactor.apply(raw, &mut Scope::default());
+                    self.summary.sessions.push(Listed::new(&row));
+                    readable.push(key);
+                }
+                Err(Error::Unreadable { session, source, .. }) => self.fail(session, &source),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(readable)
+    }
+
+    fn fail(&mut self, session: String, source: &store::Error) {
+        self.summary.failures.push(Failure::of(session, source));
     }
 
     fn delegates(&self, of: &[SessionKey]) -> Result<Vec<Document>, Error> {
@@ -172,10 +194,7 @@ impl<'r> Run<'r, '_> {
         for document in documents {
             match self.file(document, staging, place) {
                 Ok(file) => files.push(file),
-                Err(Error::Unreadable { session, source, .. }) => {
-                    let reason = source.to_string();
-                    self.summary.failures.push(Failure { session: Some(session), reason });
-                }
+                Err(Error::Unreadable { session, source, .. }) => self.fail(session, &source),
                 Err(Error::SameId { session }) => {
                     let reason = "another session has the same id".to_owned();
                     self.summary.failures.push(Failure { session: Some(session), reason });

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::partial::Partial;
-use super::publish::is_inside;
 use crate::manifest::{self, Digest, Entry, Locked, Manifest};
 
 const PREFIX: &str = ".hermes-sessions-";
@@ -96,7 +95,11 @@ fn leftovers(output: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn recover(output: &Path, left: &Path) -> io::Result<()> {
-    let lock = match File::open(left.join(LOCK)) {
+    let lock = left.join(LOCK);
+    if fs::symlink_metadata(&lock).is_ok_and(|meta| !meta.is_file()) {
+        return Ok(()); // not made by us; opening a pipe would wait for ever
+    }
+    let lock = match File::open(lock) {
         Ok(lock) => lock,
         // Killed before it could lock the folder; if it lives, it makes another.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return fs::remove_dir(left),
@@ -112,9 +115,6 @@ fn recover(output: &Path, left: &Path) -> io::Result<()> {
 /// Appends the lines of files that got their names before their process was killed.
 fn adopt(output: &Path, announced: &Manifest) -> Result<(), manifest::Error> {
     let finished = |entry: &&Entry| {
-        if !is_inside(&entry.path) {
-            return false;
-        }
         let digest = manifest::digest(&output.join(&entry.path));
         digest.is_ok_and(|digest| digest.sha256 == entry.sha256)
     };

@@ -78,11 +78,10 @@ impl Error {
                 "an id, or at least its first 4 characters; `export --dry-run --json` lists all ids",
             ),
             Error::Ambiguous { .. } => Some("give more of the id"),
-            Error::Io { .. }
-            | Error::NotADatabase(_)
-            | Error::NotAStore { .. }
-            | Error::Damaged(_)
-            | Error::Sql(_) => None,
+            Error::Damaged(_) => Some("`sqlite3 state.db .recover` gets out what is left"),
+            Error::Io { .. } | Error::NotADatabase(_) | Error::NotAStore { .. } | Error::Sql(_) => {
+                None
+            }
         }
     }
 }

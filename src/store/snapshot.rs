@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use formats::model::{Column, Header, Message, MessageColumn, Row, Session, SessionColumn, Value};
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::decode::{self, Fault, Kind};
@@ -35,6 +35,8 @@ pub struct Matches {
     pub running_left_out: u64,
     /// Sessions that `--exclude` took out.
     pub excluded: u64,
+    /// Sessions whose row is damaged, so that nothing is known of them.
+    pub unreadable: Vec<SessionKey>,
 }
 
 /// Which messages of a session are meant.
@@ -168,25 +170,33 @@ impl<'c> Snapshot<'c> {
     /// The sessions that a selection takes, oldest first.
     pub fn matching(&self, selection: &Selection) -> Result<Matches, Error> {
         match selection {
-            Selection::All => self.keys("SELECT rowid FROM sessions ORDER BY started_at, id"),
+            Selection::All => self.filtered(&Filter::everything()),
             Selection::Sessions(ids) => {
                 let wanted: HashSet<SessionKey> =
                     ids.iter().map(|id| self.resolve(id)).collect::<Result<_, _>>()?;
                 let mut all = self.matching(&Selection::All)?;
                 all.sessions.retain(|key| wanted.contains(key));
+                all.unreadable.retain(|key| wanted.contains(key));
                 Ok(all)
             }
             Selection::Filtered(filter) => self.filtered(filter),
         }
     }
 
-    fn keys(&self, sql: &str) -> Result<Matches, Error> {
-        let mut statement = self.connection.prepare(sql)?;
-        let keys = statement.query_map([], |row| row.get(0).map(SessionKey))?;
-        Ok(Matches { sessions: keys.collect::<Result<_, _>>()?, ..Matches::default() })
+    fn filtered(&self, filter: &Filter) -> Result<Matches, Error> {
+        match self.matches(filter, "sessions", None) {
+            Err(Error::Damaged(_)) => self.matches_one_by_one(filter),
+            other => other,
+        }
     }
 
-    fn filtered(&self, filter: &Filter) -> Result<Matches, Error> {
+    /// What passes the filter, among all rows or of one.
+    fn matches(
+        &self,
+        filter: &Filter,
+        from: &str,
+        only: Option<SessionKey>,
+    ) -> Result<Matches, Error> {
         let has = |name: &str| self.has_session_column(name);
         let conditions = query::compile(filter, &has);
         let mut looked_at = String::new();
@@ -194,13 +204,15 @@ impl<'c> Snapshot<'c> {
             looked_at.push_str(", ");
             looked_at.push_str(&query::expression(*column, &has));
         }
+        let row = if only.is_some() { "rowid = ? AND " } else { "" };
         let sql = format!(
-            "SELECT rowid, ended_at IS NULL{looked_at} FROM sessions WHERE {} \
+            "SELECT rowid, ended_at IS NULL{looked_at} FROM {from} WHERE {row}{} \
              ORDER BY started_at, id",
             conditions.sql
         );
-        let mut statement = self.connection.prepare(&sql)?;
-        let mut rows = statement.query(params_from_iter(conditions.values))?;
+        let values = only.map(|key| Sql::Integer(key.0)).into_iter().chain(conditions.values);
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
         let mut matches = Matches::default();
         while let Some(row) = rows.next()? {
             if is_excluded(filter, row)? {
@@ -209,6 +221,26 @@ impl<'c> Snapshot<'c> {
                 matches.sessions.push(SessionKey(row.get(0)?));
             } else {
                 matches.running_left_out += 1;
+            }
+        }
+        Ok(matches)
+    }
+
+    /// The same without indexes and a row at a time, so that a damaged page costs its own rows.
+    fn matches_one_by_one(&self, filter: &Filter) -> Result<Matches, Error> {
+        let sql = "SELECT rowid FROM sessions NOT INDEXED";
+        let mut statement = self.connection.prepare(sql)?;
+        let keys = statement.query_map([], |row| row.get(0).map(SessionKey))?;
+        let mut matches = Matches::default();
+        for key in keys.collect::<Result<Vec<_>, _>>()? {
+            match self.matches(filter, "sessions NOT INDEXED", Some(key)) {
+                Ok(one) => {
+                    matches.sessions.extend(one.sessions);
+                    matches.running_left_out += one.running_left_out;
+                    matches.excluded += one.excluded;
+                }
+                Err(Error::Damaged(_)) => matches.unreadable.push(key),
+                Err(error) => return Err(error),
             }
         }
         Ok(matches)
@@ -271,8 +303,16 @@ impl<'c> Snapshot<'c> {
 
     /// Which messages of a session are meant, without reading them.
     pub fn extent(&self, key: SessionKey, shown: Shown) -> Result<Extent, Error> {
+        match self.extent_in("messages", key, shown) {
+            // A damaged index hides rows that can be read.
+            Err(Error::Damaged(_)) => self.extent_in("messages NOT INDEXED", key, shown),
+            other => other,
+        }
+    }
+
+    fn extent_in(&self, from: &str, key: SessionKey, shown: Shown) -> Result<Extent, Error> {
         let sql = format!(
-            "SELECT rowid, timestamp FROM messages \
+            "SELECT rowid, timestamp FROM {from} \
              WHERE session_id = (SELECT id FROM sessions WHERE rowid = ?) AND {} ORDER BY rowid",
             self.shown_condition(shown)
         );

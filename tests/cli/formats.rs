@@ -1,0 +1,83 @@
+//! The table of formats, as the program itself lists it, so that tests walk formats yet to come.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use crate::env::{Env, Ran};
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Format {
+    pub(crate) name: String,
+    pub(crate) only: Option<String>,
+    pub(crate) extension: String,
+    layout: String,
+    pub(crate) joins_lineage: bool,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    formats: Vec<Format>,
+}
+
+pub(crate) fn all() -> &'static [Format] {
+    static FORMATS: OnceLock<Vec<Format>> = OnceLock::new();
+    FORMATS.get_or_init(|| {
+        let json = Env::empty().run("formats --json").ok().json();
+        serde_json::from_value::<Table>(json).unwrap().formats
+    })
+}
+
+/// The format, if this build has it.
+pub(crate) fn named(name: &str) -> Option<&'static Format> {
+    all().iter().find(|format| format.name == name)
+}
+
+impl Format {
+    pub(crate) fn has_folder(&self) -> bool {
+        self.layout == "file per session"
+    }
+
+    /// Where [`Self::export`] writes to.
+    pub(crate) fn output(&self) -> String {
+        if self.has_folder() {
+            format!("out-{}", self.name)
+        } else {
+            format!("out-{}.{}", self.name, self.extension)
+        }
+    }
+
+    /// Exports what the flags select.
+    pub(crate) fn export(&self, env: &Env, flags: &str) -> Ran {
+        env.run(&format!("export {} --format {} {flags}", self.output(), self.name))
+    }
+
+    /// The files that [`Self::export`] wrote, without the manifest.
+    pub(crate) fn files(&self, env: &Env) -> Vec<PathBuf> {
+        let output = env.work(&self.output());
+        if !self.has_folder() {
+            return if output.exists() { vec![output] } else { Vec::new() };
+        }
+        let names = crate::tree::names(&output);
+        let names = names.into_iter().filter(|name| name != "manifest.jsonl");
+        names.map(|name| output.join(name)).collect()
+    }
+
+    /// Everything that [`Self::export`] wrote, in one text.
+    pub(crate) fn written(&self, env: &Env) -> String {
+        let files = self.files(env);
+        files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect()
+    }
+}
+
+#[test]
+fn the_table_for_people_and_the_table_for_scripts_list_the_same_formats() {
+    let env = Env::empty();
+    let table = env.run("formats").ok();
+    let listed: Vec<&str> =
+        table.stdout.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    let names: Vec<&str> = all().iter().map(|format| format.name.as_str()).collect();
+    assert_eq!(listed, names);
+    assert!(names.contains(&"jsonl"), "{table}");
+}

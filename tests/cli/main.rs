@@ -1,0 +1,27 @@
+//! The built program, from the outside: arguments in; status, streams, files and rows out.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod crash;
+mod damage;
+mod deletion;
+mod dry_run;
+mod env;
+mod fields;
+mod filters;
+mod folders;
+mod formats;
+mod ids;
+mod jsonl;
+mod lineage;
+mod names;
+mod prompts;
+mod publishing;
+mod reading;
+mod report;
+mod schemas;
+mod store;
+mod streams;
+mod times;
+mod tree;
+mod usage;
+mod verify;

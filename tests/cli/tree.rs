@@ -1,0 +1,66 @@
+//! What lies in a folder, so that a file too many fails a test.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+/// Every file, folder and link below a folder, hidden ones included, with what is in it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Tree(BTreeMap<String, String>);
+
+impl Tree {
+    pub(crate) fn of(folder: &Path) -> Self {
+        let mut tree = BTreeMap::new();
+        walk(folder, folder, &mut tree);
+        Self(tree)
+    }
+
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.0.keys().map(String::as_str).collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_is(&self, before: &Tree) {
+        let differs: Vec<&String> = self
+            .0
+            .keys()
+            .chain(before.0.keys())
+            .filter(|name| self.0.get(*name) != before.0.get(*name))
+            .collect();
+        assert!(differs.is_empty(), "added, removed or changed: {differs:?}");
+    }
+}
+
+/// The names below a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    Tree::of(folder).names().into_iter().map(str::to_owned).collect()
+}
+
+pub(crate) fn sha256(path: &Path) -> String {
+    let mut hex = String::new();
+    for byte in Sha256::digest(fs::read(path).unwrap()) {
+        write!(hex, "{byte:02x}").unwrap();
+    }
+    hex
+}
+
+fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.strip_prefix(root).unwrap().display().to_string();
+        let meta = fs::symlink_metadata(&path).unwrap();
+        if meta.is_dir() {
+            tree.insert(format!("{name}/"), String::new());
+            walk(root, &path, tree);
+        } else if meta.is_symlink() {
+            tree.insert(name, format!("link to {}", fs::read_link(&path).unwrap().display()));
+        } else if !meta.is_file() {
+            tree.insert(name, "a pipe or device".to_owned());
+        } else {
+            tree.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned());
+        }
+    }
+}

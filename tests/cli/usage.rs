@@ -1,0 +1,193 @@
+//! Help, refusals and exit statuses.
+
+use std::fs;
+
+use crate::env::Env;
+use crate::formats;
+use crate::store::talk;
+use crate::tree::{Tree, names};
+
+#[test]
+fn the_help_of_export_and_verify() {
+    let env = Env::empty();
+    insta::assert_snapshot!("help", env.run("--help").ok().seen(&env));
+    insta::assert_snapshot!("help_verify", env.run("verify --help").ok().seen(&env));
+    insta::assert_snapshot!("help_export", env.run("export --help").ok().seen(&env));
+}
+
+#[test]
+fn every_command_that_the_help_lists_has_a_help_of_its_own() {
+    let env = Env::empty();
+    let help = env.run("--help").ok().stdout;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands: Vec<&str> = commands
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(commands.contains(&"export") && commands.contains(&"verify"), "{commands:?}");
+    for command in commands.into_iter().filter(|command| *command != "help") {
+        let ran = env.run(&format!("{command} --help")).ok();
+        assert!(ran.stdout.contains("Usage: hermes-sessions"), "{ran}");
+        assert_eq!(ran.stderr, "", "{ran}");
+    }
+}
+
+#[test]
+fn refusals_read_like_this() {
+    let env = Env::with([talk("s0"), talk("s0_more")]);
+    fs::create_dir(env.work("folder")).unwrap();
+    for (name, line) in [
+        ("no_output", "export"),
+        ("an_id_as_output", "export s0"),
+        ("empty_source", "export - --source ''"),
+        ("flag_as_value", "export - --source --json"),
+        ("unknown_id", "export - --session-id nope"),
+        ("ambiguous_id", "export - --session-id s0_"),
+        ("id_with_filter", "export - --session-id s0 --source cli"),
+        ("bad_time", "export - --older-than abc"),
+        ("empty_window", "export - --before 2026-07-01 --after 2026-07-02"),
+        ("least_and_most", "export - --min-messages 10 --max-messages 5"),
+        ("not_a_number", "export - --min-cost nan"),
+        ("unknown_field", "export - --exclude colour=red"),
+        ("unknown_format", "export - --format jsnol"),
+        ("folder_for_a_file", "export folder --format jsonl"),
+        ("force_for_a_file", "export all.jsonl --force"),
+        ("unknown_flag", "export - --sauce cli"),
+        ("yes_alone", "export - --yes"),
+        ("delete_without_id", "export all.jsonl --delete-after-verified --yes"),
+        ("delete_without_yes", "export all.jsonl --session-id s0 --delete-after-verified"),
+        ("no_store", "export - --profile absent"),
+        ("no_command", ""),
+        ("unknown_command", "exprot"),
+        ("verify_nothing", "verify"),
+    ] {
+        insta::assert_snapshot!(format!("refusal_{name}"), env.run(line).seen(&env));
+    }
+    assert_eq!(names(&env.work("")), ["folder/"]);
+}
+
+#[test]
+fn failures_are_visible_to_scripts() {
+    let env = Env::with([]);
+    for (line, status) in [
+        ("export - --session-id nope", 1),
+        ("export", 2),
+        ("export --older-than abc", 2),
+        ("export - --source ''", 2),
+        ("export - --db absent.db", 1),
+        ("export absent/folder/x.jsonl --db absent.db", 1),
+        ("export x --format absent", 2),
+        ("verify absent-folder/x.jsonl", 1),
+    ] {
+        let ran = env.run(line).ends(status);
+        let is_report = line.starts_with("verify");
+        assert!(is_report || ran.stdout.is_empty(), "{ran}");
+        assert!(is_report || ran.stderr.starts_with("error: "), "{ran}");
+    }
+    assert_eq!(names(&env.work("")), Vec::<String>::new());
+}
+
+#[test]
+fn formats_with_a_folder_of_files_refuse_a_bulk_export_without_a_selection() {
+    let env = Env::with([talk("s0")]);
+    for name in ["md", "qmd"] {
+        if formats::named(name).is_some() {
+            env.run(&format!("export out --format {name}")).fails(2).says(name).says("hint: ");
+            env.run(&format!("export --format {name}")).fails(2);
+        }
+    }
+    assert_eq!(names(&env.work("")), Vec::<String>::new());
+    assert_eq!(names(&env.hermes("")), ["state.db"]);
+}
+
+#[test]
+fn flags_that_do_not_apply_are_refused() {
+    let env = Env::with([talk("s0")]);
+    let before = Tree::of(&env.root());
+    for format in formats::all() {
+        let output = format.output();
+        let export = format!("export {output} --format {} --session-id s0", format.name);
+        if !format.has_folder() {
+            env.run(&format!("{export} --force")).fails(2).says("--force");
+        }
+        if !format.joins_lineage {
+            env.run(&format!("{export} --lineage logical")).fails(2).says("--lineage");
+        }
+        if format.only.is_some() {
+            env.run(&format!("{export} --delete-after-verified --yes"))
+                .fails(2)
+                .says("--delete-after-verified");
+        }
+        env.run(&format!("{export} --yes")).fails(2).says("--delete-after-verified");
+    }
+    Tree::of(&env.root()).assert_is(&before);
+}
+
+#[test]
+fn a_leading_word_sessions_is_ignored() {
+    let env = Env::with([talk("s0")]);
+    assert_eq!(env.run("sessions export -").ok().ids(), ["s0"]);
+    assert_eq!(env.run("-q sessions export -").ok().ids(), ["s0"]);
+}
+
+#[test]
+fn the_format_is_that_of_the_flag_or_the_suffix_or_jsonl() {
+    let env = Env::with([talk("s0")]);
+    for format in formats::all().iter().filter(|f| f.only.is_none() && !f.has_folder()) {
+        let by_suffix = format!("suffix.{}", format.extension);
+        env.run(&format!("export {by_suffix}")).ok();
+        env.run(&format!("export flagged --format {}", format.name)).ok();
+        assert_eq!(env.text(&by_suffix), env.text("flagged"), "{}", format.name);
+        fs::remove_file(env.work("flagged")).unwrap();
+    }
+    env.run("export no_suffix").ok();
+    assert_eq!(env.jsonl("no_suffix").len(), 1);
+}
+
+#[test]
+fn a_suffix_of_a_folder_format_does_not_make_a_folder_of_that_name() {
+    let env = Env::with([talk("s0"), talk("s1")]);
+    for format in formats::all().iter().filter(|format| format.has_folder()) {
+        let output = format!("x.{}", format.extension);
+        env.run(&format!("export {output} --source cli")).fails(2);
+        env.run(&format!("export {output} --session-id s0")).ok();
+        assert!(env.work(&output).is_file());
+    }
+}
+
+#[test]
+fn the_shape_of_the_output_does_not_depend_on_how_many_match() {
+    let env = Env::with([talk("s0").with("source", "one"), talk("s1"), talk("s2")]);
+    for format in formats::all() {
+        for (flags, matching) in [("--source none", 0), ("--source one", 1), ("--source cli", 2)] {
+            let output = env.work(&format.output());
+            if format.has_folder() {
+                fs::create_dir_all(&output).unwrap();
+            }
+            format.export(&env, flags).ok();
+            let files = format.files(&env).len();
+            let wanted = if format.has_folder() { matching } else { usize::from(matching > 0) };
+            assert_eq!(files, wanted, "{} {flags}", format.name);
+            if format.has_folder() {
+                fs::remove_dir_all(&output)
+            } else {
+                fs::remove_file(&output)
+            }
+            .or_else(|error| if matching == 0 { Ok(()) } else { Err(error) })
+            .unwrap();
+        }
+    }
+}
+
+#[test]
+fn completions_and_the_manual_page_are_written_for_every_flag() {
+    let env = Env::empty();
+    for shell in ["bash", "zsh", "fish"] {
+        let ran = env.run(&format!("completions {shell}")).ok();
+        assert!(ran.stdout.contains("delete-after-verified"), "{ran}");
+    }
+    assert!(env.run("man").ok().stdout.contains(".TH hermes"), "no manual page");
+    env.run("completions tcl").fails(2);
+    let version = env.run("--version").ok().stdout;
+    assert_eq!(version, format!("hermes-sessions {}\n", env!("CARGO_PKG_VERSION")));
+}

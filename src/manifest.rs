@@ -26,6 +26,9 @@ pub struct Entry {
     /// How many messages of each of them the file holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_counts: Option<Vec<u64>>,
+    /// The row id of the last message of each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_message_ids: Option<Vec<Option<i64>>>,
     /// The segments of a chain, oldest first; the session alone where nothing is joined.
     #[serde(default)]
     pub lineage_session_ids: Vec<String>,
@@ -38,6 +41,9 @@ pub struct Entry {
     pub messages: Option<String>,
     /// How many messages the file holds.
     pub message_count: u64,
+    /// The row id of the last of them, in a file of one session or chain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_message_id: Option<i64>,
     /// The file's size.
     #[serde(default)]
     pub bytes: u64,
@@ -306,6 +312,8 @@ mod tests {
             format: "md".to_owned(),
             messages: Some("active".to_owned()),
             message_count: 1,
+            last_message_id: None,
+            last_message_ids: None,
             bytes: 2,
             sha256: sha256.to_owned(),
             exported_at: 0.5,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 
 use formats::FORMATS;
@@ -23,7 +24,7 @@ pub struct Report {
     pub missing: Vec<PathBuf>,
     /// There, and not what any line says.
     pub changed: Vec<PathBuf>,
-    /// There, and what an older line says, or left behind by a session that was renamed.
+    /// There, and what an older line says.
     pub stale: Vec<PathBuf>,
     /// There, in a format of ours, and not listed.
     pub unlisted: Vec<PathBuf>,
@@ -180,11 +181,12 @@ impl Report {
         let said: HashSet<(&str, &str)> =
             manifest.entries.iter().map(|e| (e.path.as_str(), e.sha256.as_str())).collect();
         progress.begin(by_path.len() as u64);
-        for name in by_path.keys() {
+        for (name, entry) in &by_path {
             if progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            self.check_file(folder, name, counting.get(name).copied(), &said)?;
+            let excused = !counting.contains_key(name);
+            self.check_file(folder, entry, excused, &said)?;
             progress.step();
         }
         Ok(())
@@ -193,11 +195,11 @@ impl Report {
     fn check_file(
         &mut self,
         folder: &Path,
-        name: &str,
-        counting: Option<&Entry>,
+        entry: &Entry,
+        excused: bool,
         said: &HashSet<(&str, &str)>,
     ) -> Result<(), Error> {
-        let path = folder.join(name);
+        let path = folder.join(&entry.path);
         match fs::symlink_metadata(&path) {
             Ok(meta) if meta.is_file() => {}
             Ok(_) => {
@@ -205,15 +207,17 @@ impl Report {
                 return Ok(());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.missing.extend(counting.map(|_| path));
+                if !excused {
+                    self.missing.push(path);
+                }
                 return Ok(());
             }
             Err(source) => return Err(Error::Io { path, source }),
         }
         let found = manifest::digest(&path)?;
-        if counting.is_some_and(|entry| entry.sha256 == found.sha256) {
+        if entry.sha256 == found.sha256 {
             self.intact += 1;
-        } else if said.contains(&(name, found.sha256.as_str())) {
+        } else if said.contains(&(entry.path.as_str(), found.sha256.as_str())) {
             self.stale.push(path);
         } else {
             self.changed.push(path);
@@ -265,13 +269,16 @@ fn compare(snapshot: &Snapshot<'_>, archived: &[Entry]) -> Result<Difference, st
     let mut seen = HashSet::new();
     for entry in archived {
         if let (Some(ids), Some(counts)) = (&entry.session_ids, &entry.message_counts) {
-            for (id, count) in ids.iter().zip(counts) {
-                difference.compare(snapshot, entry, std::slice::from_ref(id), *count)?;
+            let last = entry.last_message_ids.iter().flatten().copied();
+            for ((id, count), last) in ids.iter().zip(counts).zip(last.chain(repeat(None))) {
+                let ids = std::slice::from_ref(id);
+                difference.compare(snapshot, entry, ids, Archived { messages: *count, last })?;
             }
             seen.extend(ids.iter().cloned());
         } else {
             let ids = &entry.lineage_session_ids;
-            difference.compare(snapshot, entry, ids, entry.message_count)?;
+            let archived = Archived { messages: entry.message_count, last: entry.last_message_id };
+            difference.compare(snapshot, entry, ids, archived)?;
             seen.extend(ids.iter().cloned());
         }
     }
@@ -289,13 +296,20 @@ fn compare(snapshot: &Snapshot<'_>, archived: &[Entry]) -> Result<Difference, st
     Ok(difference)
 }
 
+/// What the manifest says of the messages of a session or chain.
+#[derive(Debug, Clone, Copy)]
+struct Archived {
+    messages: u64,
+    last: Option<i64>,
+}
+
 impl Difference {
     fn compare(
         &mut self,
         snapshot: &Snapshot<'_>,
         entry: &Entry,
         ids: &[String],
-        archived: u64,
+        archived: Archived,
     ) -> Result<(), store::Error> {
         let shown = entry.messages.as_deref().and_then(Shown::named).unwrap_or(Shown::Active);
         let mut keys = Vec::new();
@@ -311,12 +325,16 @@ impl Difference {
         if ids.len() > 1 {
             keys = snapshot.chain(*first)?; // the conversation may have gone on
         }
-        let mut stored = 0;
+        let (mut stored, mut last) = (0, None);
         for key in keys {
-            stored += snapshot.extent(key, shown)?.messages();
+            let extent = snapshot.extent(key, shown)?;
+            stored += extent.messages();
+            last = extent.last_id().max(last);
         }
-        if stored != archived {
-            self.grown.push(Grown { session_id: ids[0].clone(), archived, stored });
+        let same_last = archived.last.is_none() || archived.last == last;
+        if stored != archived.messages || !same_last {
+            let (session_id, archived) = (ids[0].clone(), archived.messages);
+            self.grown.push(Grown { session_id, archived, stored });
         }
         Ok(())
     }

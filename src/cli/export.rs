@@ -581,10 +581,8 @@ fn resolved(path: &Path) -> PathBuf {
 
 /// `export 20250305_091523_a1b2c3` would write a file of that name; the session was meant.
 fn refuse_session_id(output: &Path, store: &Path) -> anyhow::Result<()> {
-    let Some(name) = output.to_str().filter(|name| !name.contains(['/', '\\', '.', '~', '-']))
-    else {
-        return Ok(());
-    };
+    let is_name = |name: &&str| !name.contains(['/', '\\']) && !is_stdout(output);
+    let Some(name) = output.to_str().filter(is_name) else { return Ok(()) };
     let is_session =
         store::read(store, |snapshot| Ok::<_, store::Error>(snapshot.find(name)?.is_some()))?;
     if is_session {

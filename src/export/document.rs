@@ -93,6 +93,11 @@ impl Opened<'_> {
         self.segments.iter().map(|(_, extent)| extent.messages()).collect()
     }
 
+    /// The row id of each segment's last message.
+    pub(super) fn last_message_ids(&self) -> Vec<Option<i64>> {
+        self.segments.iter().map(|(_, extent)| extent.last_id()).collect()
+    }
+
     /// Writes the document down.
     pub(super) fn write(
         mut self,

@@ -5,7 +5,7 @@ use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::publish::{Batch, Finished, Outcome, Published, parent};
+use super::publish::{Batch, Finished, Naming, Outcome, Published, parent};
 use super::staging::Staging;
 use super::{Error, Exported, Failure, Request, Summary, Target};
 
@@ -66,7 +66,8 @@ impl Place {
         }
         let Request { overwrite, record, .. } = *request;
         let folder = &self.folder;
-        let mut batch = Batch { folder, overwrite, record, files };
+        let naming = if self.kind == Kind::Made { Naming::Ours } else { Naming::Users };
+        let mut batch = Batch { folder, overwrite, record, naming, files };
         let Published { files, stale } = batch.publish(staging)?;
         summary.stale.extend(stale);
         for (file, outcome) in files {

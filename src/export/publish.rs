@@ -34,12 +34,22 @@ pub(super) struct Finished {
     pub(super) documents: Vec<Vec<String>>,
 }
 
+/// Who named the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// We did, after session and title; so a new title takes the old name away.
+    Ours,
+    /// The user did.
+    Users,
+}
+
 /// Files that wait to be published together.
 #[derive(Debug)]
 pub(super) struct Batch<'a> {
     pub(super) folder: &'a Path,
     pub(super) overwrite: Overwrite,
     pub(super) record: Record,
+    pub(super) naming: Naming,
     pub(super) files: Vec<Finished>,
 }
 
@@ -108,7 +118,9 @@ impl Batch<'_> {
         sync_folder(self.folder).map_err(Error::writing(self.folder))?;
         if let Some(manifest) = &mut manifest {
             manifest.append(&appended)?;
-            published.stale = remove_renamed(self.folder, &lines, &appended)?;
+            if self.naming == Naming::Ours {
+                published.stale = remove_renamed(self.folder, &lines, &appended)?;
+            }
         }
         failure.map_or(Ok(published), Err)
     }

@@ -164,13 +164,14 @@ impl<'r> Run<'r, '_> {
     ) -> Result<Finished, Error> {
         let wrote = Error::writing(&place.folder);
         let mut file = staging.file().map_err(&wrote)?;
-        let (mut lineages, mut counts) = (Vec::new(), Vec::new());
+        let (mut lineages, mut counts, mut last) = (Vec::new(), Vec::new(), Vec::new());
         let head = FileHead { sessions: documents.len() as u64 };
         let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
         for document in documents {
             let opened = self.open(document)?;
             lineages.push(opened.lineage.clone());
             counts.extend_from_slice(&opened.message_counts());
+            last.extend_from_slice(&opened.last_message_ids());
             self.document(document, opened, writer.as_mut(), &wrote)?;
         }
         writer.finish().map_err(&wrote)?;
@@ -179,6 +180,7 @@ impl<'r> Run<'r, '_> {
         entry.message_count = counts.iter().sum();
         entry.session_ids = Some(lineages.concat());
         entry.message_counts = Some(counts);
+        entry.last_message_ids = Some(last);
         Ok(Finished { staged, entry, documents: lineages })
     }
 
@@ -226,6 +228,7 @@ impl<'r> Run<'r, '_> {
         }
         let (id, lineage) = (opened.head.id().to_owned(), opened.lineage.clone());
         let messages = opened.messages;
+        let last = opened.last_message_ids().into_iter().flatten().max();
         let mut file = staging.file().map_err(&wrote)?;
         let head = FileHead { sessions: 1 };
         let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
@@ -236,6 +239,7 @@ impl<'r> Run<'r, '_> {
         entry.session_id = Some(id);
         entry.lineage_session_ids.clone_from(&lineage);
         entry.message_count = messages;
+        entry.last_message_id = last;
         Ok(Finished { staged, entry, documents: vec![lineage] })
     }
 
@@ -295,6 +299,8 @@ impl<'r> Run<'r, '_> {
             format: format.name.to_owned(),
             messages: Some(shown.name().to_owned()),
             message_count: 0,
+            last_message_id: None,
+            last_message_ids: None,
             bytes: staged.digest.bytes,
             sha256: staged.digest.sha256.clone(),
             exported_at: *exported_at,

@@ -10,7 +10,7 @@ use super::snapshot::Concurrency;
 use super::{Error, SessionKey, Snapshot, text};
 
 /// How long the write lock is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a deletion took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

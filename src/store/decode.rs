@@ -22,6 +22,8 @@ pub struct Fault {
 pub(super) enum Kind {
     /// Nothing to decode.
     Plain,
+    /// A session's id, which must stay distinct from others.
+    Id,
     /// Seconds since the epoch.
     Time,
     /// Text, or JSON behind [`JSON_CONTENT`].
@@ -35,6 +37,7 @@ pub(super) enum Kind {
 /// What a column of `sessions` holds.
 pub(super) fn session_kind(name: &str) -> Kind {
     match name {
+        "id" | "parent_session_id" => Kind::Id,
         "started_at" | "ended_at" => Kind::Time,
         "model_config" | "origin_json" => Kind::JsonText,
         _ => Kind::Plain,
@@ -44,6 +47,7 @@ pub(super) fn session_kind(name: &str) -> Kind {
 /// What a column of `messages` holds.
 pub(super) fn message_kind(name: &str) -> Kind {
     match name {
+        "session_id" => Kind::Id,
         "timestamp" => Kind::Time,
         "content" => Kind::Content,
         "tool_calls" => Kind::Calls,
@@ -85,6 +89,10 @@ pub(super) fn cell<'a>(
             if let Ok(text) = std::str::from_utf8(bytes) {
                 return decoded(kind, text, &mut fault);
             }
+            if kind == Kind::Id {
+                fault("bytes that are no UTF-8, written as escapes");
+                return Value::Text(bytes.escape_ascii().to_string().into());
+            }
             fault("bytes that are no UTF-8, each written as U+FFFD");
             Value::Text(String::from_utf8_lossy(bytes))
         }
@@ -97,7 +105,7 @@ pub(super) fn cell<'a>(
 
 fn decoded<'a>(kind: Kind, text: &'a str, fault: &mut impl FnMut(&'static str)) -> Value<'a> {
     let json = match kind {
-        Kind::Plain => return Value::Text(text.into()),
+        Kind::Plain | Kind::Id => return Value::Text(text.into()),
         Kind::Time => {
             fault("a time that is no number, kept as text");
             return Value::Text(text.into());

@@ -66,16 +66,21 @@ impl Snapshot<'_> {
     }
 
     fn root(&self, key: SessionKey) -> Result<SessionKey, Error> {
-        let (mut root, mut seen) = (key, HashSet::from([key]));
+        let mut path = vec![key];
         loop {
-            let link = self.link(root)?;
+            let here = path[path.len() - 1];
+            let link = self.link(here)?;
             let Some(parent) = link.parent.filter(|_| link.kinship == Kinship::Plain) else {
-                return Ok(root);
+                return Ok(here);
             };
-            if !self.link(parent)?.ended_by_compression || !seen.insert(parent) {
-                return Ok(root);
+            if !self.link(parent)?.ended_by_compression {
+                return Ok(here);
             }
-            root = parent;
+            if let Some(met) = path.iter().position(|key| *key == parent) {
+                // A circle has no first session; one is agreed upon.
+                return Ok(path[met..].iter().copied().min().unwrap_or(here));
+            }
+            path.push(parent);
         }
     }
 

@@ -85,6 +85,11 @@ impl Extent {
         self.messages
     }
 
+    /// The row id of the last of them.
+    pub fn last_id(&self) -> Option<i64> {
+        self.runs.last().map(|(_, last)| *last)
+    }
+
     fn push(&mut self, row: i64) {
         self.messages += 1;
         match self.runs.last_mut() {

@@ -95,7 +95,7 @@ fn what_would_be_exported_is_told() {
     let env = env();
     env.run("export all.jsonl --dry-run")
         .ok()
-        .says("Would export 3 sessions with 6 messages to all.jsonl");
+        .says("Would export 3 sessions with 6 messages (as Hermes counts them) to all.jsonl");
     env.run("export --dry-run -v --session-id s0").ok().says("  s0 Plan");
     let ran = env.run("export --dry-run --json --source cli").ok();
     let json = ran.json();

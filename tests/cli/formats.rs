@@ -60,8 +60,9 @@ impl Format {
             return if output.exists() { vec![output] } else { Vec::new() };
         }
         let names = crate::tree::names(&output);
-        let names = names.into_iter().filter(|name| name != "manifest.jsonl");
-        names.map(|name| output.join(name)).collect()
+        // A staging folder may still be there while another file is on its way.
+        let whole = |name: &String| name != "manifest.jsonl" && !name.starts_with('.');
+        names.into_iter().filter(whole).map(|name| output.join(name)).collect()
     }
 
     /// Everything that [`Self::export`] wrote, in one text.

@@ -93,7 +93,6 @@ fn an_output_that_is_the_id_of_a_session_is_refused_with_the_flag() {
 }
 
 #[test]
-#[ignore = "ids with a hyphen or a dot are not looked up"]
 fn an_output_that_is_an_id_with_a_hyphen_is_refused_too() {
     let env = Env::with([talk("cron-daily"), talk("v1.2")]);
     for id in ["cron-daily", "v1.2"] {

@@ -125,7 +125,6 @@ fn parents_that_do_not_exist_or_are_the_session_itself_end_a_chain() {
 }
 
 #[test]
-#[ignore = "each session of the circle begins a chain of its own"]
 fn sessions_whose_parents_form_a_circle_are_in_one_document_each() {
     let env = Env::with([compressed("a").child_of("b"), compressed("b").child_of("a")]);
     let lines = env.run("export - --lineage logical").ok().lines();

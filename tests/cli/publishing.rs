@@ -177,7 +177,6 @@ fn a_link_to_nowhere_makes_no_file_elsewhere() {
 }
 
 #[test]
-#[ignore = "the manifest is replaced"]
 fn the_manifest_is_no_place_for_sessions() {
     let env = Env::with([talk("s0")]);
     env.run("export all.jsonl").ok();
@@ -187,7 +186,6 @@ fn the_manifest_is_no_place_for_sessions() {
 }
 
 #[test]
-#[ignore = "the store is replaced"]
 fn the_store_is_no_place_for_sessions() {
     let env = Env::with([talk("s0")]);
     let before = Tree::of(&env.root());

@@ -32,7 +32,6 @@ fn a_redirection_that_appends_keeps_what_was_there() {
 }
 
 #[test]
-#[ignore = "a device is opened anew, at the beginning of the file behind it"]
 fn a_redirection_that_appends_keeps_what_was_there_with_a_device_name_too() {
     let env = Env::with([talk("s0")]);
     env.shell("echo '{}' > all && \"$0\" export /dev/stdout >> all").ok();

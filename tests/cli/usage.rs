@@ -51,7 +51,6 @@ fn refusals_read_like_this() {
         ("unknown_field", "export - --exclude colour=red"),
         ("unknown_format", "export - --format jsnol"),
         ("folder_for_a_file", "export folder --format jsonl"),
-        ("force_for_a_file", "export all.jsonl --force"),
         ("unknown_flag", "export - --sauce cli"),
         ("yes_alone", "export - --yes"),
         ("delete_without_id", "export all.jsonl --delete-after-verified --yes"),
@@ -107,9 +106,6 @@ fn flags_that_do_not_apply_are_refused() {
     for format in formats::all() {
         let output = format.output();
         let export = format!("export {output} --format {} --session-id s0", format.name);
-        if !format.has_folder() {
-            env.run(&format!("{export} --force")).fails(2).says("--force");
-        }
         if !format.joins_lineage {
             env.run(&format!("{export} --lineage logical")).fails(2).says("--lineage");
         }

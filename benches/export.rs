@@ -5,9 +5,7 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use formats::FORMATS;
-use hermes_sessions::export::{
-    self, Delegates, Lineage, Listing, Overwrite, Record, Request, Target,
-};
+use hermes_sessions::export::{self, Lineage, Listing, Overwrite, Reach, Record, Request, Target};
 use hermes_sessions::filter::Selection;
 use hermes_sessions::redact::Redactor;
 use hermes_sessions::store::Shown;
@@ -65,7 +63,7 @@ fn every_format(c: &mut Criterion) {
             overwrite: Overwrite::Force,
             record: Record::Nothing,
             exported_at: 0.0,
-            delegates: Delegates::Apart,
+            reach: Reach::Selected,
             listing: Listing::Unwanted,
         };
         let run =

@@ -189,8 +189,20 @@ impl Locked {
 
     /// The lines as they are now.
     pub fn entries(&mut self) -> Result<Manifest, Error> {
-        self.file.seek(SeekFrom::Start(0)).map_err(failed("read", &self.path))?;
-        Manifest::parse(BufReader::new(&self.file)).map_err(failed("read", &self.path))
+        Ok(self.entries_from(0)?.0)
+    }
+
+    /// The lines from an offset on, in bytes, and where they end. All of them where the manifest has
+    /// become shorter than that.
+    pub fn entries_from(&mut self, offset: u64) -> Result<(Manifest, u64), Error> {
+        self.try_entries_from(offset).map_err(failed("read", &self.path))
+    }
+
+    fn try_entries_from(&mut self, offset: u64) -> io::Result<(Manifest, u64)> {
+        let end = self.file.seek(SeekFrom::End(0))?;
+        let offset = if offset > end { 0 } else { offset };
+        self.file.seek(SeekFrom::Start(offset))?;
+        Ok((Manifest::parse(BufReader::new(&self.file))?, end))
     }
 
     /// Appends lines in one write; where that fails, the manifest is as it was.

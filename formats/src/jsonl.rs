@@ -2,13 +2,14 @@
 //!
 //! The shape is that of `hermes sessions export` (hermes-agent 0.19.0), separators included, so
 //! that scripts go on working. A joined compression chain adds `lineage_session_ids` before
-//! `messages` and the segments' own columns, as `segments`, after them.
+//! `messages` and the segments' own columns, as `segments`, after them. Where a session is to be deleted
+//! afterwards, rows of other tables follow under the tables' names.
 
 use std::io::{self, Write};
 
 use crate::json::write_string;
 use crate::model::{Column, Message, Row, Session, Value};
-use crate::{Feature, FileHead, Format, FormatWriter, Layout, SessionHead, SessionWriter};
+use crate::{Feature, FileHead, Format, FormatWriter, Layout, Related, SessionHead, SessionWriter};
 
 pub(crate) const FORMAT: Format = Format {
     name: "jsonl",
@@ -43,7 +44,15 @@ impl FormatWriter for Jsonl<'_> {
         line.extend_from_slice(b", \"messages\": [");
         self.out.write_all(&line)?;
         let segments = joined.then(Vec::new);
-        Ok(Box::new(Line { out: self.out, messages: 0, buffer: line, keys: Vec::new(), segments }))
+        let related = head.related.to_vec();
+        Ok(Box::new(Line {
+            out: self.out,
+            messages: 0,
+            buffer: line,
+            keys: Vec::new(),
+            segments,
+            related,
+        }))
     }
 }
 
@@ -56,6 +65,7 @@ struct Line<'s> {
     keys: Vec<Vec<u8>>,
     /// The segments' columns, held back until the messages are written.
     segments: Option<Vec<u8>>,
+    related: Vec<Related>,
 }
 
 impl SessionWriter for Line<'_> {
@@ -90,6 +100,13 @@ impl SessionWriter for Line<'_> {
             self.out.write_all(b", \"segments\": [")?;
             self.out.write_all(segments)?;
             self.out.write_all(b"]")?;
+        }
+        for Related { table, rows } in &self.related {
+            let mut key = b", ".to_vec();
+            write_string(&mut key, table);
+            self.out.write_all(&key)?;
+            self.out.write_all(b": ")?;
+            self.out.write_all(rows.as_bytes())?;
         }
         self.out.write_all(b"}\n")
     }

@@ -65,6 +65,17 @@ pub struct SessionHead<'a> {
     pub last_active: Option<f64>,
     /// The ids of the segments, oldest first; one id where nothing is joined.
     pub lineage: &'a [String],
+    /// Rows of other tables that belong to the session, where they are to be kept, too.
+    pub related: &'a [Related],
+}
+
+/// Rows of one other table that belong to a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    /// The table.
+    pub table: String,
+    /// The rows, as a JSON array of objects on one line.
+    pub rows: String,
 }
 
 /// How a format's output lies on the disk.

@@ -102,6 +102,7 @@ pub(crate) fn write(format: &Format, samples: &[&Sample]) -> String {
                 messages: messages.len() as u64,
                 last_active: messages.last().and_then(|m| m.number(MessageColumn::Timestamp)),
                 lineage: &lineage,
+                related: &[],
             })
             .expect("memory");
         for (part, messages) in &sample.segments {

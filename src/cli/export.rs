@@ -15,7 +15,7 @@ use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::export::{
-    self, Delegates, Keeper, Lineage, Listing, Overwrite, Record, Request, Summary, Target,
+    self, Keeper, Lineage, Listing, Overwrite, Reach, Record, Request, Summary, Target,
 };
 use crate::filter::Selection;
 use crate::manifest;
@@ -124,7 +124,7 @@ pub(super) fn run(
         overwrite: args.overwrite(format),
         record: if args.no_manifest { Record::Nothing } else { Record::Manifest },
         exported_at: environment.now(),
-        delegates: if args.delete_after_verified { Delegates::Along } else { Delegates::Apart },
+        reach: if args.delete_after_verified { Reach::Everything } else { Reach::Selected },
         listing: args.listing(global),
     };
     let mut stream = args.stream(&target)?;
@@ -179,7 +179,7 @@ impl ExportArgs {
     }
 
     fn listing(&self, global: &Global) -> Listing {
-        let wanted = global.json || self.dry_run || self.delete_after_verified;
+        let wanted = global.json || global.verbose || self.dry_run || self.delete_after_verified;
         if wanted { Listing::Wanted } else { Listing::Unwanted }
     }
 

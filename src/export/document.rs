@@ -8,9 +8,9 @@ use std::collections::HashSet;
 use std::io;
 
 use formats::model::{Message, Session, SessionColumn, Value};
-use formats::{FormatWriter, SessionHead};
+use formats::{FormatWriter, Related, SessionHead};
 
-use super::{Error, Lineage, Warnings};
+use super::{Error, Lineage, Reach, Warnings};
 use crate::progress::Progress;
 use crate::redact::{Raw, Redactor, Scope};
 use crate::store::{Extent, SessionKey, Shown, Snapshot};
@@ -44,6 +44,7 @@ pub(super) struct Opened<'a> {
     pub(super) lineage: Vec<String>,
     pub(super) messages: u64,
     pub(super) last_active: Option<f64>,
+    related: Vec<Related>,
     segments: Vec<(SessionKey, Extent)>,
     scope: Scope,
 }
@@ -53,13 +54,14 @@ impl Document {
     pub(super) fn open<'a>(
         &self,
         snapshot: &'a Snapshot<'_>,
-        shown: Shown,
+        (shown, reach): (Shown, Reach),
         redactor: &Redactor,
         warnings: &mut Warnings,
     ) -> Result<Opened<'a>, Error> {
         let mut scope = Scope::default();
         let mut sum = Sum::default();
         let mut opened = None;
+        let mut related = Vec::new();
         for key in &self.0 {
             let (raw, faults) = snapshot.session(*key)?;
             let row = redactor.apply(raw, &mut scope);
@@ -67,11 +69,25 @@ impl Document {
             warnings.session(row.id(), faults);
             sum.add(&row, extent);
             opened = Some(row);
+            if reach == Reach::Everything {
+                for (table, rows) in snapshot.related(*key)? {
+                    let rows = redactor.apply(rows, &mut scope);
+                    related.push(Related { table, rows });
+                }
+            }
         }
         let head = opened.map(|last| sum.applied_to(last)).ok_or(Error::Nothing)?;
         let Sum { lineage, messages, last_active, extents, .. } = sum;
         let segments = self.0.iter().copied().zip(extents).collect();
-        Ok(Opened { head, lineage, messages, last_active, segments, scope })
+        Ok(Opened {
+            head,
+            lineage,
+            messages,
+            last_active,
+            related: merged(related),
+            segments,
+            scope,
+        })
     }
 }
 
@@ -114,6 +130,7 @@ impl Opened<'_> {
                 messages: self.messages,
                 last_active: self.last_active,
                 lineage: &self.lineage,
+                related: &self.related,
             })
             .map_err(wrote)?;
         for ((key, extent), id) in self.segments.iter().zip(&self.lineage) {
@@ -132,6 +149,24 @@ impl Opened<'_> {
         }
         writer.finish().map_err(wrote)
     }
+}
+
+/// One array a table, where several segments have rows in it.
+fn merged(mut parts: Vec<Related>) -> Vec<Related> {
+    parts.sort_by(|a, b| a.table.cmp(&b.table));
+    let mut merged: Vec<Related> = Vec::new();
+    for part in parts {
+        match merged.last_mut() {
+            Some(last) if last.table == part.table => {
+                let more = part.rows.trim_start_matches('[');
+                last.rows.truncate(last.rows.len() - 1);
+                last.rows.push(',');
+                last.rows.push_str(more);
+            }
+            Some(_) | None => merged.push(part),
+        }
+    }
+    merged
 }
 
 /// What the segments of a document have together.

@@ -15,7 +15,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::{Map, Value as Json};
 
 use super::document::{Context, Document};
-use super::{Error, Warnings};
+use super::{Error, Reach, Warnings};
 use crate::manifest::{self, Hasher};
 use crate::redact::{Raw, Redactor, Scope};
 use crate::store::{self, Extent, Fault, Removal, SessionKey, Shown, Snapshot};
@@ -41,7 +41,9 @@ pub fn delete_kept(store: &Path, keepers: &[Keeper]) -> Result<Removal, Error> {
             keeper.check(snapshot, &ids, keys)?;
         }
         record.check_columns(snapshot, &ids, keys)?;
-        record.check_delegates(snapshot, keys)
+        record.check_delegates(snapshot, keys)?;
+        let extents = keys.iter().map(|key| snapshot.extent(*key, Shown::All));
+        Ok(extents.map(|extent| extent.map(|e| e.messages())).sum::<Result<u64, _>>()?)
     })
 }
 
@@ -76,7 +78,12 @@ impl Keeper {
         let head = FileHead { sessions: documents.len() as u64 };
         let mut writer = (self.format.start)(&mut hasher, &head).map_err(&wrote)?;
         for document in documents {
-            let opened = document.open(snapshot, Shown::All, &redactor, &mut warnings)?;
+            let opened = document.open(
+                snapshot,
+                (Shown::All, Reach::Everything),
+                &redactor,
+                &mut warnings,
+            )?;
             let mut context =
                 Context { redactor: &redactor, progress: &(), warnings: &mut warnings };
             opened.write(snapshot, &mut context, writer.as_mut(), &wrote)?;
@@ -122,17 +129,24 @@ struct Line<'a, 's> {
     snapshot: &'a Snapshot<'s>,
     sessions: Vec<Map<String, Json>>,
     extents: Vec<Extent>,
+    related: Map<String, Json>,
 }
 
 impl<'a, 's> Line<'a, 's> {
     fn new(snapshot: &'a Snapshot<'s>, document: &Document) -> Result<Self, Error> {
-        let (mut sessions, mut extents) = (Vec::new(), Vec::new());
+        let (mut sessions, mut extents, mut related) = (Vec::new(), Vec::new(), Map::new());
         for key in &document.0 {
+            for (table, rows) in snapshot.related(*key)? {
+                let rows = Redactor::none().apply(rows, &mut Scope::default());
+                let Ok(Json::Array(rows)) = serde_json::from_str(&rows) else { continue };
+                let all = related.entry(table).or_insert_with(|| Json::Array(Vec::new()));
+                all.as_array_mut().into_iter().for_each(|all| all.extend(rows.iter().cloned()));
+            }
             let (raw, _) = snapshot.session(*key)?;
             sessions.push(columns(&Redactor::none().apply(raw, &mut Scope::default())));
             extents.push(snapshot.extent(*key, Shown::All)?);
         }
-        Ok(Self { snapshot, sessions, extents })
+        Ok(Self { snapshot, sessions, extents, related })
     }
 }
 
@@ -176,7 +190,7 @@ impl<'de> Visitor<'de> for Line<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let joined = self.sessions.len() > 1;
-        let (mut found, mut complete) = (Map::new(), false);
+        let (mut found, mut complete, mut related) = (Map::new(), false, Map::new());
         let mut segments = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
@@ -188,6 +202,9 @@ impl<'de> Visitor<'de> for Line<'_, '_> {
                     complete = true;
                 }
                 "segments" if joined => segments = map.next_value::<Vec<Map<String, Json>>>()?,
+                table if self.related.contains_key(table) => {
+                    related.insert(key, map.next_value()?);
+                }
                 _ => {
                     found.insert(key, map.next_value()?);
                 }
@@ -196,6 +213,9 @@ impl<'de> Visitor<'de> for Line<'_, '_> {
         let found = if joined { segments } else { vec![found] };
         if !complete || found.len() != self.sessions.len() {
             return Err(A::Error::custom("its messages or segments are not all there"));
+        }
+        if related != self.related {
+            return Err(A::Error::custom("rows of other tables are not all there"));
         }
         match found.iter().zip(&self.sessions).find_map(|(a, b)| difference(a, b)) {
             Some(difference) => Err(A::Error::custom(format!("the session's {difference}"))),

@@ -6,6 +6,7 @@
 
 mod document;
 mod keep;
+mod ledger;
 mod name;
 mod partial;
 mod place;
@@ -49,8 +50,8 @@ pub struct Request<'a> {
     pub record: Record,
     /// Seconds since the epoch, for the manifest.
     pub exported_at: f64,
-    /// Whether delegates of the selected sessions come along.
-    pub delegates: Delegates,
+    /// What comes along with the selected sessions.
+    pub reach: Reach,
     /// Whether the summary names the selected sessions.
     pub listing: Listing,
 }
@@ -73,13 +74,13 @@ pub enum Lineage {
     Logical,
 }
 
-/// Whether delegates of the selected sessions come along.
+/// What comes along with the selected sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delegates {
-    /// Only where they are selected themselves.
-    Apart,
-    /// They do.
-    Along,
+pub enum Reach {
+    /// Nothing: these sessions and their messages.
+    Selected,
+    /// All that goes when they are deleted: their delegates, and rows of other tables.
+    Everything,
 }
 
 /// Whether files are recorded in the manifest.

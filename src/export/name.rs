@@ -15,6 +15,11 @@ pub(super) fn file(id: &str, title: Option<&str>, format: &Format) -> String {
     format!("{}.{}", stem(id, title), format.extension)
 }
 
+/// Whether a name is one that a session's file has had, under this or another title.
+pub(super) fn is_of(name: &str, id: &str) -> bool {
+    name.strip_prefix(&stem(id, None)).is_some_and(|rest| rest.starts_with(['-', '.']))
+}
+
 /// The name of a session's file without its extension.
 ///
 /// An id that can stand in a name as it is does so. Any other is made legal, and a hash keeps it

@@ -5,15 +5,17 @@ use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::ledger::Ledger;
 use super::publish::{Batch, Finished, Naming, Outcome, Published, parent};
 use super::staging::Staging;
-use super::{Error, Exported, Failure, Request, Summary, Target};
+use super::{Error, Exported, Failure, Listing, Request, Summary, Target};
 
 /// The folder that an export writes to.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) folder: PathBuf,
     kind: Kind,
+    ledger: Ledger,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +37,7 @@ impl Place {
             Target::File(file) => (parent(file), Kind::Given),
             Target::Folder(folder) => (folder.clone(), Kind::Made),
         };
-        Some(Self { folder, kind })
+        Some(Self { folder, kind, ledger: Ledger::default() })
     }
 
     /// A staging folder there.
@@ -50,9 +52,9 @@ impl Place {
 
     /// Delivers whole files to where they were asked for.
     pub(super) fn deliver(
-        &self,
+        &mut self,
         request: &Request<'_>,
-        staging: &Staging,
+        staging: &mut Staging,
         files: Vec<Finished>,
         stream: &mut dyn Write,
         summary: &mut Summary,
@@ -68,10 +70,13 @@ impl Place {
         let folder = &self.folder;
         let naming = if self.kind == Kind::Made { Naming::Ours } else { Naming::Users };
         let mut batch = Batch { folder, overwrite, record, naming, files };
-        let Published { files, stale } = batch.publish(staging)?;
+        let Published { files, stale } = batch.publish(staging, &mut self.ledger)?;
         summary.stale.extend(stale);
         for (file, outcome) in files {
             summary.deliver(folder, file, &outcome);
+        }
+        if request.listing == Listing::Unwanted {
+            summary.files.clear(); // a folder may have many
         }
         Ok(())
     }

@@ -3,14 +3,15 @@
 //! Under the manifest's lock, so that two exports into one folder cannot tear a file from its line:
 //! announce, rename, sync the folder, append.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::ledger::Ledger;
 use super::staging::{Staged, Staging};
-use super::{Error, Record};
-use crate::manifest::{self, Entry, Locked, Manifest};
+use super::{Error, Record, name};
+use crate::manifest::{self, Entry, Locked};
 
 /// What may happen to a file that already has the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +74,11 @@ pub(super) struct Published {
 impl Batch<'_> {
     /// Gives the files their names. What is refused stays as it was; an error of the disk ends the
     /// batch, with the files before it published and listed.
-    pub(super) fn publish(&mut self, staging: &Staging) -> Result<Published, Error> {
+    pub(super) fn publish(
+        &mut self,
+        staging: &mut Staging,
+        ledger: &mut Ledger,
+    ) -> Result<Published, Error> {
         let mut published = Published::default();
         if self.files.is_empty() {
             return Ok(published);
@@ -82,34 +87,35 @@ impl Batch<'_> {
             Record::Manifest => Some(Locked::open(self.folder)?),
             Record::Nothing => None,
         };
-        let lines = match &mut manifest {
-            Some(manifest) => manifest.entries()?,
-            None => Manifest::read(self.folder)?,
-        };
-        let current = lines.current();
+        match &mut manifest {
+            Some(manifest) => ledger.catch_up(manifest)?,
+            None => ledger.look_up(self.folder)?,
+        }
         let files = std::mem::take(&mut self.files);
         let planned = |file: Finished| {
-            let old = current.get(file.entry.path.as_str()).copied();
-            let plan = plan(self, &file, old)?;
-            Ok::<_, Error>((file, old, plan))
+            let plan = plan(self, &file, ledger.line(&file.entry.path))?;
+            Ok::<_, Error>((file, plan))
         };
         let moves = files.into_iter().map(planned).collect::<Result<Vec<_>, _>>()?;
+        let new: Vec<&Finished> = moves
+            .iter()
+            .filter(|(_, plan)| *plan == Outcome::Published)
+            .map(|(file, _)| file)
+            .collect();
+        sync(&new).map_err(Error::writing(self.folder))?;
         if manifest.is_some() {
-            let new = moves.iter().filter(|(.., plan)| *plan == Outcome::Published);
-            let new: Vec<&Entry> = new.map(|(file, ..)| &file.entry).collect();
-            staging.announce(&new).map_err(Error::writing(self.folder))?;
+            let lines: Vec<&Entry> = new.iter().map(|file| &file.entry).collect();
+            staging.announce(&lines).map_err(Error::writing(self.folder))?;
         }
         let (mut appended, mut failure) = (Vec::new(), None);
-        for (file, old, plan) in moves {
-            match carry_out(self.folder, &file, &plan) {
-                Ok(()) => {}
-                Err(error) => {
-                    failure = Some(error);
-                    break;
-                }
+        for (file, plan) in moves {
+            if let Err(error) = carry_out(self.folder, &file, &plan) {
+                failure = Some(error);
+                break;
             }
             // A file can be whole already while its line was lost.
-            let listed = old.is_some_and(|old| old.sha256 == file.entry.sha256);
+            let line = ledger.line(&file.entry.path);
+            let listed = line.is_some_and(|line| line.sha256 == file.entry.sha256);
             if plan == Outcome::Published || plan == Outcome::Unchanged && !listed {
                 appended.push(file.entry.clone());
             }
@@ -117,13 +123,32 @@ impl Batch<'_> {
         }
         sync_folder(self.folder).map_err(Error::writing(self.folder))?;
         if let Some(manifest) = &mut manifest {
-            manifest.append(&appended)?;
+            if let Err(error) = manifest.append(&appended) {
+                staging.keep(); // the next export here appends the lines
+                return Err(error.into());
+            }
+            ledger.catch_up(manifest)?;
             if self.naming == Naming::Ours {
-                published.stale = remove_renamed(self.folder, &lines, &appended)?;
+                published.stale = remove_renamed(self.folder, ledger)?;
             }
         }
         failure.map_or(Ok(published), Err)
     }
+}
+
+/// Waits until files are on the disk; together, because a disk syncs many about as fast as one.
+fn sync(files: &[&Finished]) -> io::Result<()> {
+    const AT_ONCE: usize = 8;
+    let share = files.len().div_ceil(AT_ONCE).max(1);
+    std::thread::scope(|scope| {
+        let sync = |files: &[&Finished]| files.iter().try_for_each(|file| file.staged.sync());
+        let threads: Vec<_> =
+            files.chunks(share).map(|files| scope.spawn(move || sync(files))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, io::Result<()>>| {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread ended early")))
+        };
+        threads.into_iter().map(join).collect::<Vec<_>>().into_iter().collect()
+    })
 }
 
 fn carry_out(folder: &Path, file: &Finished, plan: &Outcome) -> Result<(), Error> {
@@ -161,9 +186,10 @@ fn plan(batch: &Batch<'_>, file: &Finished, old: Option<&Entry>) -> Result<Outco
     if overwrite == Overwrite::Force {
         return Ok(Outcome::Published);
     }
-    let covers =
-        old.is_none_or(|old| old.sessions().all(|id| file.entry.sessions().any(|s| s == id)));
-    if !covers && (overwrite == Overwrite::Extend || old.is_some_and(|old| old.only_copy)) {
+    if let Some(old) = old
+        && (overwrite == Overwrite::Extend || old.only_copy)
+        && !covers(&file.entry, old)
+    {
         return refused("it holds sessions that the new file does not, and may be their only copy");
     }
     if old.is_some() && record == Record::Nothing {
@@ -184,26 +210,26 @@ fn plan(batch: &Batch<'_>, file: &Finished, old: Option<&Entry>) -> Result<Outco
     }
 }
 
-/// Removes what renamed sessions left under their old names, where nobody changed it since.
-fn remove_renamed(
-    folder: &Path,
-    lines: &Manifest,
-    appended: &[Entry],
-) -> Result<Vec<String>, Error> {
-    let key = |entry: &Entry| Some((entry.session_id.clone()?, entry.format.clone()));
-    let fresh: HashMap<_, &str> =
-        appended.iter().filter_map(|entry| Some((key(entry)?, entry.path.as_str()))).collect();
+/// Whether one file holds every session of another.
+fn covers(new: &Entry, old: &Entry) -> bool {
+    let new: HashSet<&str> = new.sessions().collect();
+    old.sessions().all(|id| new.contains(id))
+}
+
+/// Removes what renamed sessions left under their old names, where nobody changed it since. Names
+/// that we would not have given are the user's.
+fn remove_renamed(folder: &Path, ledger: &mut Ledger) -> Result<Vec<String>, Error> {
     let mut stale = Vec::new();
-    for (path, line) in lines.current() {
-        let renamed = key(line).and_then(|key| fresh.get(&key)).is_some_and(|new| *new != path);
-        let old = folder.join(path);
-        if !renamed || fs::symlink_metadata(&old).is_err() {
+    for line in ledger.take_outdated() {
+        let old = folder.join(&line.path);
+        let ours = line.session_id.as_deref().is_some_and(|id| name::is_of(&line.path, id));
+        if !ours || fs::symlink_metadata(&old).is_err() {
             continue;
         }
         if manifest::digest(&old).is_ok_and(|digest| digest.sha256 == line.sha256) {
             fs::remove_file(&old).map_err(Error::writing(&old))?;
         } else {
-            stale.push(path.to_owned());
+            stale.push(line.path);
         }
     }
     Ok(stale)

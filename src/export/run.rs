@@ -10,7 +10,7 @@ use super::document::{Context, Document, Opened, documents};
 use super::place::Place;
 use super::publish::Finished;
 use super::staging::{Staged, Staging};
-use super::{Delegates, Error, Failure, Lineage, Listed, Listing, Request, Summary, Target, name};
+use super::{Error, Failure, Lineage, Listed, Listing, Reach, Request, Summary, Target, name};
 use crate::manifest::{Entry, Redacted};
 use crate::progress::Progress;
 use crate::redact::Scope;
@@ -26,14 +26,14 @@ pub fn run(
     stream: &mut dyn Write,
     progress: &dyn Progress,
 ) -> Result<Summary, Error> {
-    let place = Place::of(&request.target);
+    let mut place = Place::of(&request.target);
     let mut skipped = BTreeMap::new();
     loop {
         let written = store::read(store, |snapshot| {
             let summary = Summary::default();
             let ids = HashSet::new();
             let run = Run { request, snapshot, progress, skipped: &skipped, summary, ids };
-            match &place {
+            match &mut place {
                 None => run.dry(),
                 Some(place) => run.write(place),
             }
@@ -45,8 +45,8 @@ pub fn run(
             }
             Err(error) => return Err(error),
             Ok((waiting, mut summary)) => {
-                if let (Some(place), Some((staging, files))) = (&place, waiting) {
-                    place.deliver(request, &staging, files, stream, &mut summary)?;
+                if let (Some(place), Some((mut staging, files))) = (&mut place, waiting) {
+                    place.deliver(request, &mut staging, files, stream, &mut summary)?;
                 }
                 summary.failures.extend(skipped.into_values());
                 return Ok(summary);
@@ -85,7 +85,7 @@ impl<'r> Run<'r, '_> {
             sessions = self.listed(sessions)?;
         }
         let mut documents = documents(self.snapshot, &sessions, self.request.lineage)?;
-        if self.request.delegates == Delegates::Along {
+        if self.request.reach == Reach::Everything {
             sessions.extend(documents.iter().flat_map(|document| document.0.iter().copied()));
             documents.extend(self.delegates(&sessions)?);
         }
@@ -142,7 +142,7 @@ impl<'r> Run<'r, '_> {
         Ok((None, self.summary))
     }
 
-    fn write(mut self, place: &Place) -> Result<(Option<Waiting>, Summary), Error> {
+    fn write(mut self, place: &mut Place) -> Result<(Option<Waiting>, Summary), Error> {
         let documents = self.list()?;
         if documents.is_empty() {
             return Ok((None, self.summary));
@@ -190,7 +190,7 @@ impl<'r> Run<'r, '_> {
         &mut self,
         documents: &[Document],
         staging: &mut Staging,
-        place: &Place,
+        place: &mut Place,
     ) -> Result<Vec<Finished>, Error> {
         let mut files = Vec::new();
         for document in documents {
@@ -247,7 +247,7 @@ impl<'r> Run<'r, '_> {
         document
             .open(
                 self.snapshot,
-                self.request.shown,
+                (self.request.shown, self.request.reach),
                 self.request.redactor,
                 &mut self.summary.warnings,
             )
@@ -304,7 +304,7 @@ impl<'r> Run<'r, '_> {
             bytes: staged.digest.bytes,
             sha256: staged.digest.sha256.clone(),
             exported_at: *exported_at,
-            only_copy: self.request.delegates == Delegates::Along,
+            only_copy: self.request.reach == Reach::Everything,
             redacted: redactor.groups().map_or(Redacted::No(false), |g| Redacted::By(g.to_vec())),
             redactions: BTreeMap::new(),
             tool: concat!("hermes-sessions ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -65,6 +65,11 @@ impl Staging {
         Ok(Partial::new(path, file))
     }
 
+    /// Leaves the folder to the next export here, with what was announced.
+    pub(super) fn keep(&mut self) {
+        self.folder.disable_cleanup(true);
+    }
+
     /// Writes down what is about to be published, for whoever finds this folder after a crash.
     pub(super) fn announce(&self, entries: &[&Entry]) -> io::Result<()> {
         let mut lines = Vec::new();
@@ -101,8 +106,7 @@ fn recover(output: &Path, left: &Path) -> io::Result<()> {
     }
     let lock = match File::open(lock) {
         Ok(lock) => lock,
-        // Killed before it could lock the folder; if it lives, it makes another.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return fs::remove_dir(left),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return remove_unlocked(left),
         Err(error) => return Err(error),
     };
     if lock.try_lock().is_err() {
@@ -110,6 +114,18 @@ fn recover(output: &Path, left: &Path) -> io::Result<()> {
     }
     adopt(output, &Manifest::read(left).map_err(io::Error::other)?).map_err(io::Error::other)?;
     fs::remove_dir_all(left)
+}
+
+/// A folder gets its lock before anything else. An empty one without belongs to a process that was
+/// killed very early, or that will make another; one with files to a process that was killed while
+/// it removed the folder.
+fn remove_unlocked(left: &Path) -> io::Result<()> {
+    let has_files = fs::read_dir(left)?.next().is_some();
+    if has_files && !left.join(LOCK).exists() {
+        fs::remove_dir_all(left)
+    } else {
+        fs::remove_dir(left)
+    }
 }
 
 /// Appends the lines of files that got their names before their process was killed.
@@ -140,9 +156,13 @@ pub(super) struct Staged {
 }
 
 impl Staged {
-    /// Gives the file its name, when its bytes are on the disk.
+    /// Waits until the bytes are on the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
+
+    /// Gives the file its name.
     pub(super) fn rename(&self, target: &Path) -> io::Result<()> {
-        File::open(&self.path)?.sync_all()?;
         fs::rename(&self.path, target)
     }
 
@@ -196,6 +216,10 @@ mod tests {
         let output = tempfile::tempdir().unwrap();
         let left = output.path().join(".hermes-sessions-early.partial");
         fs::create_dir(&left).unwrap();
+        drop(Staging::create(output.path()).unwrap());
+        assert!(!left.exists());
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("13"), "half removed").unwrap();
         drop(Staging::create(output.path()).unwrap());
         assert!(!left.exists());
     }

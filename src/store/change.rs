@@ -22,21 +22,46 @@ pub struct Removal {
 }
 
 /// Deletes the sessions with these ids if `check`, which sees the store as the deleting transaction
-/// sees it, does not object. Children that are not among them lose their parent and stay.
+/// sees it, does not object and says how many messages they have. If others would go with them,
+/// nothing goes. Children that are not among them lose their parent and stay.
 pub fn delete_if<E: From<Error>>(
     path: &Path,
     ids: &[String],
-    check: impl FnOnce(&Snapshot<'_>, &[SessionKey]) -> Result<(), E>,
+    check: impl FnOnce(&Snapshot<'_>, &[SessionKey]) -> Result<u64, E>,
 ) -> Result<Removal, E> {
     let mut connection = open(path)?;
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(Error::from)?;
     let keys = keys(&transaction, ids)?;
-    check(&Snapshot::new(&transaction, path, Concurrency::Locked)?, &keys)?;
+    let messages = check(&Snapshot::new(&transaction, path, Concurrency::Locked)?, &keys)?;
+    let expected = Removal { sessions: keys.len() as u64, messages };
+    let before = count(&transaction).map_err(Error::from)?;
     let removal = remove(&transaction, &keys).map_err(Error::from)?;
+    let after = count(&transaction).map_err(Error::from)?;
+    if removal != expected || before.less(removal) != after {
+        return Err(Error::TakesOthers.into()); // and the transaction is rolled back
+    }
     transaction.commit().map_err(Error::from)?;
     Ok(removal)
+}
+
+impl Removal {
+    fn less(self, other: Self) -> Self {
+        Self {
+            sessions: self.sessions.saturating_sub(other.sessions),
+            messages: self.messages.saturating_sub(other.messages),
+        }
+    }
+}
+
+/// All sessions and messages that the store has.
+fn count(transaction: &Transaction<'_>) -> rusqlite::Result<Removal> {
+    let count = |table: &str| {
+        let sql = format!("SELECT count(*) FROM {table} NOT INDEXED");
+        transaction.query_row(&sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
+    };
+    Ok(Removal { sessions: count("sessions")?, messages: count("messages")? })
 }
 
 fn open(path: &Path) -> Result<Connection, Error> {

@@ -4,6 +4,7 @@
 use formats::model::Value;
 use formats::{Shape, is_in_calendar};
 use rusqlite::types::ValueRef;
+use serde_json::Value as Json;
 
 /// What Hermes puts before structured content (`hermes_state.py`, 0.19.0).
 const JSON_CONTENT: &str = "\0json:";
@@ -54,6 +55,21 @@ pub(super) fn message_kind(name: &str) -> Kind {
         "reasoning_details" | "codex_reasoning_items" | "codex_message_items" => Kind::JsonText,
         _ => Kind::Plain,
     }
+}
+
+/// A row of a table that the model does not know, as a JSON object.
+pub(super) fn object(names: &[String], row: &rusqlite::Row<'_>) -> rusqlite::Result<Json> {
+    let mut object = serde_json::Map::new();
+    for (n, name) in names.iter().enumerate() {
+        let value = match row.get_ref(n)? {
+            ValueRef::Null => Json::Null,
+            ValueRef::Integer(n) => n.into(),
+            ValueRef::Real(x) => x.into(),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into(),
+        };
+        object.insert(name.clone(), value);
+    }
+    Ok(Json::Object(object))
 }
 
 /// Decodes one cell; what it loses is added to `faults`.

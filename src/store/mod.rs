@@ -46,6 +46,9 @@ pub enum Error {
     /// Another process holds a lock that it did not release in time.
     #[error("the store is in use by another process")]
     InUse(#[source] rusqlite::Error),
+    /// A deletion would take more, or less, than what was checked.
+    #[error("deleting would take rows that are not kept; nothing was deleted")]
+    TakesOthers,
     /// Others kept changing the file while it was read.
     #[error("the store kept changing while it was read")]
     Unsteady,
@@ -79,9 +82,11 @@ impl Error {
             ),
             Error::Ambiguous { .. } => Some("give more of the id"),
             Error::Damaged(_) => Some("`sqlite3 state.db .recover` gets out what is left"),
-            Error::Io { .. } | Error::NotADatabase(_) | Error::NotAStore { .. } | Error::Sql(_) => {
-                None
-            }
+            Error::Io { .. }
+            | Error::NotADatabase(_)
+            | Error::NotAStore { .. }
+            | Error::TakesOthers
+            | Error::Sql(_) => None,
         }
     }
 }

@@ -306,6 +306,40 @@ impl<'c> Snapshot<'c> {
         Ok(Raw::new(Row::new(&self.brief.header, owned(cells))))
     }
 
+    /// Rows of other tables that SQLite deletes with a session, as JSON arrays by table.
+    pub fn related(&self, key: SessionKey) -> Result<Vec<(String, Raw<String>)>, Error> {
+        let mut found = Vec::new();
+        for (table, column) in self.dependents()? {
+            let sql = format!(
+                "SELECT * FROM {0} WHERE {1} = (SELECT id FROM sessions WHERE rowid = ?) ORDER BY 1, 2",
+                quoted(&table),
+                quoted(&column)
+            );
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+            let mut rows = statement.query([key.0])?;
+            let mut array = Vec::new();
+            while let Some(row) = rows.next()? {
+                array.push(decode::object(&names, row)?);
+            }
+            if !array.is_empty() {
+                found.push((table, Raw::new(serde_json::Value::Array(array).to_string())));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Tables whose rows go with the session that they refer to, with the column that does.
+    fn dependents(&self) -> Result<Vec<(String, String)>, Error> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT t.name, f.\"from\" FROM sqlite_schema t, pragma_foreign_key_list(t.name) f \
+             WHERE t.type = 'table' AND lower(f.\"table\") = 'sessions' AND f.on_delete = 'CASCADE' \
+             AND t.name != 'messages' ORDER BY 1",
+        )?;
+        let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
     /// Which messages of a session are meant, without reading them.
     pub fn extent(&self, key: SessionKey, shown: Shown) -> Result<Extent, Error> {
         match self.extent_in("messages", key, shown) {
@@ -374,6 +408,10 @@ fn is_excluded(filter: &Filter, row: &rusqlite::Row<'_>) -> rusqlite::Result<boo
         }
     }
     Ok(false)
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn lossy(value: ValueRef<'_>) -> String {

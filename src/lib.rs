@@ -1,1 +1,3 @@
 //! Exports, archives and verifies the conversations that Hermes Agent keeps in `state.db`.
+
+pub mod redact;

@@ -9,7 +9,8 @@
 //! - `description`: one line for people.
 //! - `pattern`: an expression of the `regex` crate. `{{assign}}` in it stands for what lies
 //!   between a name and its value (`: `, ` = "`, `=>`, `\": \"`, …), so that
-//!   `(?i:datadog){{assign}}([0-9a-f]{32})` reads well.
+//!   `(?i:mistral){{assign}}([A-Za-z0-9]{32})` reads well. `{{credential}}` also wants a word
+//!   such as `key` or `token` in the name, and takes a blank for an operator.
 //! - `secret`: the capture group, by number or name, that is the secret. Left out: group 1 if
 //!   there is one, else the whole match.
 //! - `keywords`: ASCII texts, in any case, one of which stands in every match. Text without one
@@ -139,9 +140,24 @@ pub fn parse(text: &str) -> Result<Vec<Rule>, RuleError> {
     Ok(file.rule.into_iter().map(in_group).collect())
 }
 
-/// What `{{assign}}` stands for: the rest of a name, an operator, an opening quote. Quotes may
+/// Between a name and its value: closing quotes, a type, an operator, opening quotes. Quotes may
 /// be escaped any number of times, or be HTML entities.
-const ASSIGN: &str = r#"[\w.\- ]{0,40}?(?:\\*["'`]|&quot;|\])?[ \t]{0,4}(?:=>|:=|={1,3}|:|,|>|\||\bis\b|\bto\b)[ \t]{0,8}(?:\\*["'`(]|&quot;|\\[nrt]|[ \t]){0,3}(?:(?i:bearer|basic|token)[ \t]+)?"#;
+macro_rules! operator {
+    () => {
+        r#"(?:\\*["'`]|&quot;|[\])]){0,3}(?: value| content)?[ \t]{0,8}(?::[ \t]?&?(?:'static )?[A-Za-z]{3,10}[ \t]?)?(?:=>|:=|={1,3}|:|,|>|\||%3[Dd]|(?-u:\b)(?:is|to)(?-u:\b))[ \t]{0,8}(?:\\*["'`(]|[bfru]["']|&quot;|\\[nrt]|[ \t]){0,3}(?:(?i:bearer|basic|token)[ \t]+)?"#
+    };
+}
+
+/// What `{{assign}}` stands for: the rest of a name, and an operator.
+const ASSIGN: &str = concat!(r"[A-Za-z0-9_.\-( ]{0,40}?", operator!());
+
+/// What `{{credential}}` stands for: the rest of a name that says it is a credential, and an
+/// operator or a blank.
+const CREDENTIAL: &str = concat!(
+    r"[A-Za-z0-9_.\-( ]{0,24}?(?i:key|token|secret|pass|pat|auth|cred|api|dsn|sid)[A-Za-z0-9_\- ]{0,16}?(?:",
+    operator!(),
+    r#"|[ \t]{1,4}(?:\\*["'`])?)"#
+);
 
 /// Before a secret: no letter or digit, save the last one of an escape.
 const LEFT: &str = r"(?:(?-u:\b{start-half})|_|\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|[%=][0-9a-fA-F]{2}|\[[0-9;]{0,12}m)";
@@ -169,7 +185,10 @@ impl Matcher {
                 cause: Box::new(cause),
             })
         };
-        let written = rule.pattern.replace("{{assign}}", ASSIGN);
+        let written = rule
+            .pattern
+            .replace("{{assign}}", ASSIGN)
+            .replace("{{credential}}", CREDENTIAL);
         let plain = compile(&written)?;
         let secret = secret_group(rule, &plain)?;
         let (pattern, secret) = if secret == SecretGroup::Number(0) {

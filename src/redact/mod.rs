@@ -3,5 +3,10 @@
 pub mod builtin;
 pub mod check;
 pub mod checksum;
+mod context;
 pub mod example;
+mod name;
+mod natural;
+mod read;
 pub mod rule;
+mod value;

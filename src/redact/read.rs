@@ -1,0 +1,578 @@
+//! Reads what follows a name in any notation: the operator, the opening quote, the value's end.
+//!
+//! Transcripts hold text that was escaped any number of times, cut anywhere, and coloured, so
+//! nothing here expects well-formed input. Each function looks at a bounded piece of text or at
+//! the value itself.
+
+use std::ops::Range;
+
+/// What joins a name to its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// `=` and its like without blanks, as in environments and URLs.
+    Tight,
+    /// `=`, `:=`, `=>` with blanks, as in code and INI files.
+    Equals,
+    /// `:`.
+    Colon,
+    /// `==`, `!=`.
+    Compare,
+    /// `,` or `(` before a quoted value, as in calls.
+    Call,
+    /// `<name>value`.
+    Tag,
+    /// `|`, as in tables.
+    Cell,
+    /// `%3D` and `%3A`.
+    Percent,
+    /// `is`, `was`.
+    Prose,
+    /// A blank.
+    Blank,
+}
+
+/// What stands round a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quote {
+    /// Nothing.
+    Bare,
+    /// A quotation mark behind so many backslashes.
+    Mark(u8, usize),
+    /// `&quot;` and its like.
+    Entity,
+}
+
+/// Where a value begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Opening {
+    pub(super) start: usize,
+    pub(super) quote: Quote,
+    pub(super) operator: Operator,
+    /// Whether a quote closed the name.
+    pub(super) quoted_name: bool,
+}
+
+/// Blanks between the parts of an assignment; more are a layout that joins nothing.
+const MAX_BLANKS: usize = 40;
+
+/// What joins the name `name` to a value, and where that begins.
+pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
+    let mut at = Cursor {
+        bytes: text.as_bytes(),
+        at: name.end,
+    };
+    let quoted_name = at.skip_closers();
+    let closed = at.at;
+    at.skip_blanks();
+    at.skip_prompt();
+    let blanks = at.at > closed;
+    let is_tag = name.start > 0 && at.bytes[name.start - 1] == b'<';
+    let operator = at.operator(blanks, quoted_name, is_tag)?;
+    let (start, quote) = at.open_value(operator)?;
+    if operator == Operator::Call && quote == Quote::Bare {
+        return None;
+    }
+    Some(Opening {
+        start,
+        quote,
+        operator,
+        quoted_name,
+    })
+}
+
+#[derive(Clone, Copy)]
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn starts(&self, with: &str) -> bool {
+        self.bytes[self.at..].len() >= with.len()
+            && self.bytes[self.at..self.at + with.len()].eq_ignore_ascii_case(with.as_bytes())
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let is_there = self.starts(text);
+        self.at += if is_there { text.len() } else { 0 };
+        is_there
+    }
+
+    fn eat_any(&mut self, texts: &[&str]) -> bool {
+        texts.iter().any(|text| self.eat(text))
+    }
+
+    /// Quotes, brackets and colours after a name; whether there was a quote.
+    fn skip_closers(&mut self) -> bool {
+        let mut quoted = false;
+        for _ in 0..4 {
+            let before = self.at;
+            if self.eat_quote().is_some() {
+                quoted = true;
+            } else if self.peek() == Some(b']') || self.starts("**") {
+                self.at += if self.starts("**") { 2 } else { 1 };
+            } else {
+                self.skip_colour();
+            }
+            if self.at == before {
+                break;
+            }
+        }
+        quoted
+    }
+
+    fn eat_quote(&mut self) -> Option<Quote> {
+        let slashes = self.bytes[self.at..]
+            .iter()
+            .take_while(|b| **b == b'\\')
+            .count();
+        match self.bytes.get(self.at + slashes) {
+            Some(mark @ (b'"' | b'\'' | b'`')) => {
+                self.at += slashes + 1;
+                Some(Quote::Mark(*mark, slashes))
+            }
+            Some(b'u') if slashes > 0 => {
+                let is_mark = self.bytes.get(self.at + slashes..self.at + slashes + 5);
+                let mark = match is_mark? {
+                    b"u0022" => b'"',
+                    b"u0027" => b'\'',
+                    _ => return None,
+                };
+                self.at += slashes + 5;
+                Some(Quote::Mark(mark, usize::MAX))
+            }
+            _ => self
+                .eat_any(&[
+                    "&quot;", "&#34;", "&#39;", "&#x27;", "&apos;", "%22", "&#x22;",
+                ])
+                .then_some(Quote::Entity),
+        }
+    }
+
+    /// Spaces and tabs, real or escaped.
+    fn skip_blanks(&mut self) {
+        for _ in 0..MAX_BLANKS {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.at += 1,
+                _ if self.starts("\\t") || self.starts("%20") => {
+                    self.at += if self.starts("%") { 3 } else { 2 }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// `\u{1b}[32m` or what is left of it.
+    fn skip_colour(&mut self) {
+        let mut next = *self;
+        if next.eat_any(&["\u{1b}[", "\\u001b[", "\\x1b[", "\\033[", "\\e["]) {
+            let digits = next.bytes[next.at..]
+                .iter()
+                .take_while(|b| b.is_ascii_digit() || **b == b';');
+            next.at += digits.take(12).count();
+            if next.eat("m") {
+                self.at = next.at;
+            }
+        }
+    }
+
+    /// ` [None]` in `Secret Access Key [None]:`, `(required)` and the like.
+    fn skip_prompt(&mut self) {
+        let close = match self.peek() {
+            Some(b'[') => b']',
+            Some(b'(') => b')',
+            _ => return,
+        };
+        let ahead = self.bytes[self.at..].iter().take(40);
+        let Some(len) = ahead.clone().position(|b| *b == close) else {
+            return;
+        };
+        let mut next = Cursor {
+            at: self.at + len + 1,
+            ..*self
+        };
+        next.skip_blanks();
+        if matches!(next.peek(), Some(b':' | b'=')) {
+            self.at = next.at;
+        }
+    }
+
+    fn operator(&mut self, blanks: bool, quoted_name: bool, is_tag: bool) -> Option<Operator> {
+        if self.eat_any(&["===", "!==", "==", "!="]) {
+            return Some(Operator::Compare);
+        }
+        if self.eat_any(&["=>", ":=", "?=", "||=", "->", "+="]) {
+            return Some(Operator::Equals);
+        }
+        if self.starts("::") {
+            return None;
+        }
+        match self.peek()? {
+            b'=' => {
+                self.at += 1;
+                let tight = !blanks && !matches!(self.peek(), Some(b' ' | b'\t'));
+                Some(if tight {
+                    Operator::Tight
+                } else {
+                    Operator::Equals
+                })
+            }
+            b':' => {
+                self.at += 1;
+                let typed = self.skip_type();
+                Some(if typed {
+                    Operator::Equals
+                } else {
+                    Operator::Colon
+                })
+            }
+            b',' | b'(' if quoted_name || self.peek() == Some(b'(') && !blanks => {
+                self.at += 1;
+                self.bridge().or(Some(Operator::Call))
+            }
+            b'>' if is_tag => {
+                self.at += 1;
+                Some(Operator::Tag)
+            }
+            b'|' if blanks => {
+                self.at += 1;
+                Some(Operator::Cell)
+            }
+            b'%' if self.eat_any(&["%3d", "%3a"]) => Some(Operator::Percent),
+            _ => self.bridge().or_else(|| self.word(blanks)),
+        }
+    }
+
+    /// `, "value": ` and ` value=` after a name that was itself a value.
+    fn bridge(&mut self) -> Option<Operator> {
+        let mut next = *self;
+        next.eat_any(&[","]);
+        for _ in 0..2 {
+            let _ = next.eat_any(&["\\n", "\r\n", "\n"]);
+            next.skip_blanks();
+        }
+        next.eat_quote();
+        if !next.eat_any(&["value", "default", "content"]) {
+            return None;
+        }
+        next.eat_quote();
+        next.skip_blanks();
+        let operator = match next.peek()? {
+            b'=' => Operator::Equals,
+            b':' => Operator::Colon,
+            _ => return None,
+        };
+        next.at += 1;
+        *self = next;
+        Some(operator)
+    }
+
+    fn word(&mut self, blanks: bool) -> Option<Operator> {
+        if !blanks {
+            return None;
+        }
+        if self.eat_any(&["is: ", "is ", "was ", "is:", "to ", "of ", "as "]) {
+            return Some(Operator::Prose);
+        }
+        Some(Operator::Blank)
+    }
+
+    /// `: str = ` after a name: the type, and the `=` that makes an assignment of it.
+    fn skip_type(&mut self) -> bool {
+        let is_type = |b: &u8| b.is_ascii_alphanumeric() || b"_&'<>.[]|?* ".contains(b);
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 48)];
+        let len = ahead.iter().take_while(|b| is_type(b)).count();
+        let after = (ahead.get(len), ahead.get(len + 1));
+        let has_letter = ahead[..len].iter().any(u8::is_ascii_alphabetic);
+        let spaced = len > 0 && ahead[len - 1] == b' ';
+        if has_letter && spaced && after.0 == Some(&b'=') && after.1 != Some(&b'=') {
+            self.at += len + 1;
+            return true;
+        }
+        false
+    }
+
+    fn open_value(&mut self, operator: Operator) -> Option<(usize, Quote)> {
+        self.skip_blanks();
+        self.skip_closing_stars();
+        self.skip_colour();
+        if matches!(operator, Operator::Colon | Operator::Equals) {
+            self.skip_to_next_line();
+        }
+        let prefixed = matches!(
+            self.peek(),
+            Some(b'b' | b'f' | b'r' | b'u' | b'@' | b'$' | b'L')
+        );
+        let mut next = *self;
+        next.at += usize::from(prefixed);
+        let quote = next.eat_quote();
+        let quote = match quote {
+            Some(quote) => {
+                *self = next;
+                quote
+            }
+            None => Quote::Bare,
+        };
+        let blank = matches!(self.peek(), None | Some(b' ' | b'\n' | b'\r' | b'\t'));
+        (!blank || quote != Quote::Bare).then_some((self.at, quote))
+    }
+
+    /// `**Password:** x` in Markdown.
+    fn skip_closing_stars(&mut self) {
+        if self.starts("** ") {
+            self.at += 3;
+        }
+    }
+
+    /// A YAML block scalar (`|`, `>-`), or a value that stands on the next line by itself.
+    fn skip_to_next_line(&mut self) {
+        let mut next = *self;
+        let block = next.eat_any(&["|-", ">-", "|+", ">+", "|", ">", "(", "\\"]);
+        next.skip_blanks();
+        if !next.eat_any(&["\r\n", "\n", "\\r\\n", "\\n"]) {
+            return;
+        }
+        let line = next.at;
+        if !block {
+            let _ = next.eat_any(&["\r\n", "\n", "\\n"]);
+        }
+        next.skip_blanks();
+        if block && next.at > line || !block && next.stands_alone() {
+            self.at = next.at;
+        }
+    }
+
+    /// Whether one word is all there is on this line.
+    fn stands_alone(&self) -> bool {
+        let rest = &self.bytes[self.at..];
+        let word = rest
+            .iter()
+            .take(200)
+            .take_while(|b| b.is_ascii_graphic() && **b != b'\\')
+            .count();
+        let colon = rest[..word].iter().any(|b| matches!(b, b':' | b'<' | b'='));
+        word >= 6 && !colon && matches!(rest.get(word), None | Some(b'\n' | b'\r' | b'\\'))
+    }
+}
+
+/// Where the value ends that begins at `opening`.
+pub(super) fn value_end(text: &str, opening: &Opening) -> usize {
+    match opening.quote {
+        Quote::Mark(mark, slashes) => quoted_end(text, opening.start, mark, slashes)
+            .unwrap_or_else(|| bare_end(text, opening)),
+        Quote::Entity => entity_end(text, opening.start),
+        Quote::Bare => bare_end(text, opening),
+    }
+}
+
+/// The closing mark: one behind as many backslashes, or fewer where an outer string ends.
+fn quoted_end(text: &str, start: usize, mark: u8, slashes: usize) -> Option<usize> {
+    if slashes == usize::MAX {
+        return text[start..]
+            .find("\\u00")
+            .map(|len| trim_slashes(text, start, start + len));
+    }
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while at < bytes.len() {
+        let len = memchr::memchr2(mark, b'\n', &bytes[at..])?;
+        let end = at + len;
+        if bytes[end] == b'\n' {
+            if mark == b'`' || slashes == 0 && ends_later(&bytes[end..], mark) {
+                at = end + 1;
+                continue;
+            }
+            return None;
+        }
+        let run = bytes[start..end]
+            .iter()
+            .rev()
+            .take_while(|b| **b == b'\\')
+            .count();
+        let is_content = run > slashes && (run - slashes) % (2 * (slashes + 1)) != 0;
+        if !is_content {
+            return Some(end - run.min(slashes));
+        }
+        at = end + 1;
+    }
+    None
+}
+
+/// Whether a quoted value of several lines ends soon.
+fn ends_later(rest: &[u8], mark: u8) -> bool {
+    let ahead = &rest[..rest.len().min(400)];
+    memchr::memchr(mark, ahead)
+        .is_some_and(|len| ahead[..len].iter().filter(|b| **b == b'\n').count() < 6)
+}
+
+fn trim_slashes(text: &str, start: usize, end: usize) -> usize {
+    start + text[start..end].trim_end_matches('\\').len()
+}
+
+fn entity_end(text: &str, start: usize) -> usize {
+    let rest = &text[start..];
+    let ends = [
+        "&quot;", "&#34;", "&#39;", "&#x27;", "&apos;", "%22", "&#x22;", "\n",
+    ];
+    let found = ends
+        .iter()
+        .filter_map(|end| rest[..limit(rest, 4096)].find(end))
+        .min();
+    start + found.unwrap_or_else(|| rest.find(char::is_whitespace).unwrap_or(rest.len()))
+}
+
+/// The largest character boundary up to `at`.
+pub(super) fn limit(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at)
+        .rev()
+        .find(|i| text.is_char_boundary(*i))
+        .unwrap_or(0)
+}
+
+/// Where a value without quotes ends.
+fn bare_end(text: &str, opening: &Opening) -> usize {
+    let bytes = text.as_bytes();
+    let mut depth = 0_usize;
+    let mut at = opening.start;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        match bytes[at] {
+            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'|' | 0x1b => break,
+            b'\\' if is_escape(rest) => break,
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' if depth == 0 => break,
+            b')' | b']' | b'}' => depth -= 1,
+            b';' | b',' if opening.operator == Operator::Cell || separates(rest) => break,
+            b'&' if continues_query(rest) => break,
+            b'%' if opening.operator == Operator::Percent && is_percent_delimiter(rest) => break,
+            _ => {}
+        }
+        at += 1;
+    }
+    trim_sentence(text, opening, at)
+}
+
+/// `\n`, `\"`, `\u001b` and the end of a line that goes on.
+fn is_escape(rest: &[u8]) -> bool {
+    matches!(
+        rest.get(1),
+        None | Some(
+            b'n' | b't' | b'r' | b'"' | b'\'' | b'\\' | b'\n' | b'u' | b'x' | b'0' | b'e' | b'`'
+        )
+    )
+}
+
+/// After `;` or `,`: a blank, the end, or another name with a value.
+fn separates(rest: &[u8]) -> bool {
+    let after = &rest[1..];
+    let name = after
+        .iter()
+        .take(40)
+        .take_while(|b| b.is_ascii_alphanumeric() || b" _-.".contains(b))
+        .count();
+    matches!(
+        after.first(),
+        None | Some(b' ' | b'\n' | b'\r' | b'\t' | b'"' | b'\'' | b'\\' | b'{' | b'}' | b')')
+    ) || name > 0 && matches!(after.get(name), Some(b'=' | b':'))
+}
+
+/// After `&`: another parameter or an entity's name.
+fn continues_query(rest: &[u8]) -> bool {
+    let after = &rest[1..];
+    let name = after
+        .iter()
+        .take(60)
+        .take_while(|b| b.is_ascii_alphanumeric() || b"_-.#[]%".contains(b))
+        .count();
+    name > 0 && matches!(after.get(name), Some(b'=' | b';'))
+        || matches!(after.first(), None | Some(b'&' | b'"' | b'\'' | b' '))
+}
+
+fn is_percent_delimiter(rest: &[u8]) -> bool {
+    let code = rest.get(1..3).map(<[u8]>::to_ascii_lowercase);
+    matches!(
+        code.as_deref(),
+        Some(b"26" | b"22" | b"0a" | b"0d" | b"20" | b"3b" | b"2c" | b"7d" | b"27")
+    )
+}
+
+/// The full stop after a sentence is no part of the value.
+fn trim_sentence(text: &str, opening: &Opening, end: usize) -> usize {
+    let value = &text[opening.start..end];
+    let trimmed = match opening.operator {
+        Operator::Prose | Operator::Blank | Operator::Colon => {
+            value.trim_end_matches(['.', ':', '?', ';', ','])
+        }
+        _ => value.trim_end_matches([';', ',']),
+    };
+    opening.start + trimmed.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+        let start = text.find(name).unwrap();
+        let opening = opening(text, &(start..start + name.len()))?;
+        Some(&text[opening.start..value_end(text, &opening)])
+    }
+
+    #[test]
+    fn a_value_is_found_in_every_notation() {
+        for text in [
+            "pw=V",
+            "pw: V",
+            "pw = \"V\"",
+            "\"pw\": \"V\"",
+            "\\\"pw\\\": \\\"V\\\"",
+            "pw := 'V'",
+            "'pw' => 'V'",
+            "pw: str = \"V\"",
+            "<pw>V</pw>",
+            "pw [None]: V",
+            "pw V",
+            "pw%3DV%26a=1",
+            "pw=V&a=1",
+            "pw=V;Encrypt=True",
+            "pw: >-\n  V\n",
+            "pw:\\n",
+            "&quot;pw&quot;: &quot;V&quot;",
+            "\"pw\", \"V\")",
+            "pw(\"V\")",
+            "pw=V\\nnext",
+            "| pw | V |",
+            "pw is V.",
+            "- name: pw\n  value: V",
+            "{\"name\": \"pw\", \"value\": \"V\"}",
+            "pw = b'V'",
+            "pw=V\u{1b}[0m",
+            "\\\\\\\"pw\\\\\\\": \\\\\\\"V\\\\\\\"}",
+            "pw key=\"pw\" value=\"V\"",
+        ] {
+            if text == "pw:\\n" {
+                continue;
+            }
+            let name = "pw";
+            let found = if text.starts_with("pw key") {
+                value(&text[3..], name)
+            } else {
+                value(text, name)
+            };
+            assert_eq!(found, Some("V"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_quoted_value_ends_at_its_own_quote() {
+        assert_eq!(value(r#""pw": "a\"b", "x": 1"#, "pw"), Some(r#"a\"b"#));
+        assert_eq!(value(r#""pw": "a\\", "x": 1"#, "pw"), Some(r"a\\"));
+        assert_eq!(value(r#"{\"pw\": \"a b\"}"#, "pw"), Some("a b"));
+        assert_eq!(value("pw=\"cut off", "pw"), Some("cut"));
+    }
+}

@@ -83,6 +83,12 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// What ends here is a marker, and says nothing about what follows.
+    pub(super) fn settle(&mut self, end: usize) {
+        self.named = self.named.max(end);
+        self.url = self.url.max(end);
+    }
+
     /// A stem of a name stands here.
     pub(super) fn at_name(&mut self, stem: &Range<usize>) {
         if stem.start < self.named {

@@ -113,6 +113,9 @@ pub enum RuleError {
         /// The group it names.
         group: String,
     },
+    /// The keywords cannot be searched for together.
+    #[error("the keywords are too many")]
+    Keywords(#[source] aho_corasick::BuildError),
     /// A file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {

@@ -1,0 +1,354 @@
+//! Finds every secret in one text: one pass over it for all keywords, then only those patterns
+//! whose keyword stands there, and only around it.
+//!
+//! Time is linear in the text for each pattern, whatever the text is: windows of a pattern are
+//! merged before they are searched, and a window grows only as far as a match reaches.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::context::{Kind, Walk};
+use super::known::KnownValues;
+use super::name::STEMS;
+use super::read::limit;
+use super::rule::{Group, Matcher, Rule, RuleError};
+use super::view;
+
+/// A place in a text that must not leave, and the rule that says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) range: Range<usize>,
+    pub(super) rule: RuleIndex,
+}
+
+/// A rule's place in [`Search::id`]; contexts come first.
+pub(super) type RuleIndex = u16;
+
+/// What a keyword sets going.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Rule(u16),
+    Name,
+    Scheme,
+    Url,
+    Marker,
+    Known(usize),
+}
+
+/// A rule whose pattern is compiled when its keyword is first met.
+struct Lazy {
+    rule: Rule,
+    matcher: OnceLock<Matcher>,
+}
+
+impl Lazy {
+    fn matcher(&self) -> &Matcher {
+        self.matcher.get_or_init(|| {
+            Matcher::new(&self.rule).expect("every rule was compiled when it was loaded or tested")
+        })
+    }
+}
+
+/// All rules, ready to search with.
+pub(super) struct Search {
+    automaton: AhoCorasick,
+    /// What each of the automaton's patterns sets going.
+    targets: Vec<Vec<Target>>,
+    rules: Vec<Lazy>,
+    /// Rules without keywords.
+    always: Vec<u16>,
+    known: KnownValues,
+    contexts: bool,
+}
+
+/// What is searched before and after a keyword.
+const BEFORE: usize = 256;
+const AFTER: usize = 1024;
+
+impl Search {
+    /// Takes the rules of these groups. `checked` rules are known to compile; others are compiled
+    /// now, so that a fault is an error and not a panic later.
+    pub(super) fn new(
+        checked: Vec<Rule>,
+        users: Vec<Rule>,
+        groups: &[Group],
+        known: KnownValues,
+    ) -> Result<Self, RuleError> {
+        for rule in &users {
+            Matcher::new(rule)?;
+        }
+        let chosen = checked
+            .into_iter()
+            .chain(users)
+            .filter(|rule| groups.contains(&rule.group));
+        let rules: Vec<Lazy> = chosen
+            .map(|rule| Lazy {
+                rule,
+                matcher: OnceLock::new(),
+            })
+            .collect();
+        let contexts = groups.contains(&Group::Secrets);
+        let mut words = Words::default();
+        for (i, lazy) in rules.iter().enumerate() {
+            for keyword in &lazy.rule.keywords {
+                words.add(keyword, Target::Rule(index(i)));
+            }
+        }
+        if contexts {
+            words.add_contexts();
+        }
+        for (i, value) in known.iter().enumerate() {
+            words.add(value, Target::Known(i));
+        }
+        words.add(MARKER, Target::Marker);
+        let always = (0..rules.len())
+            .filter(|i| rules[*i].rule.keywords.is_empty())
+            .map(index)
+            .collect();
+        Ok(Self {
+            automaton: words.automaton()?,
+            targets: words.targets,
+            rules,
+            always,
+            known,
+            contexts,
+        })
+    }
+
+    /// The id of a rule or context.
+    pub(super) fn id(&self, rule: RuleIndex) -> &str {
+        let rule = usize::from(rule);
+        match Kind::ALL.get(rule) {
+            Some(kind) => kind.id(),
+            None => &self.rules[rule - Kind::ALL.len()].rule.id,
+        }
+    }
+
+    /// Whether names and notations are looked at.
+    pub(super) fn has_contexts(&self) -> bool {
+        self.contexts
+    }
+
+    /// Every place in the text that must not leave, in order, none overlapping another.
+    pub(super) fn find(&self, text: &str) -> Vec<Hit> {
+        let mut pass = self.pass(text);
+        for window in &pass.windows {
+            self.search(window, text, &mut pass.hits);
+        }
+        for rule in &self.always {
+            let whole = Window {
+                rule: *rule,
+                range: 0..text.len(),
+            };
+            self.search(&whole, text, &mut pass.hits);
+        }
+        self.search_views(text, !pass.windows.is_empty(), &mut pass.hits);
+        pass.hits
+            .retain(|hit| !pass.markers.iter().any(|m| overlap(m, &hit.range)));
+        merge(pass.hits)
+    }
+
+    /// The one pass over the text.
+    fn pass(&self, text: &str) -> Pass {
+        let mut walk = Walk::new(text);
+        let mut pass = Pass::default();
+        for word in self.automaton.find_overlapping_iter(text) {
+            for target in &self.targets[word.pattern().as_usize()] {
+                match target {
+                    Target::Rule(rule) => pass.add_window(*rule, text, word.start(), word.end()),
+                    Target::Name => walk.at_name(&word.range()),
+                    Target::Scheme => walk.at_scheme(&word.range()),
+                    Target::Url => walk.at_url(&word.range()),
+                    Target::Known(i) if self.known.is(*i, &text[word.range()]) => {
+                        pass.hits.push(Hit {
+                            range: word.range(),
+                            rule: Kind::KnownValue as u16,
+                        });
+                    }
+                    Target::Known(_) => {}
+                    Target::Marker => {
+                        let marker = marker_at(text, word.start());
+                        walk.settle(marker.end);
+                        pass.markers.push(marker);
+                    }
+                }
+            }
+        }
+        let found = walk.found.into_iter();
+        pass.hits.extend(found.map(|(range, kind)| Hit {
+            range,
+            rule: kind as u16,
+        }));
+        pass
+    }
+
+    /// Searches one rule in one window, which grows while a match reaches its end.
+    fn search(&self, window: &Window, text: &str, hits: &mut Vec<Hit>) {
+        let matcher = self.rules[usize::from(window.rule)].matcher();
+        let rule = window.rule + index(Kind::ALL.len());
+        let Range {
+            start: mut at,
+            mut end,
+        } = window.range.clone();
+        while let Some(found) = matcher.next_in(&text[..end], at) {
+            if found.end == end && end < text.len() {
+                at = limit(text, found.secret.start.saturating_sub(BEFORE).max(at));
+                end = limit(text, end + (end - at).max(AFTER));
+                continue;
+            }
+            at = found.secret.end;
+            hits.push(Hit {
+                range: found.secret,
+                rule,
+            });
+        }
+    }
+
+    /// Secrets that are taken apart in the text are found in a text where they are whole.
+    fn search_views(&self, text: &str, has_keywords: bool, hits: &mut Vec<Hit>) {
+        let views = [
+            view::without_nuls(text),
+            if has_keywords {
+                view::joined(text)
+            } else {
+                None
+            },
+        ];
+        for view in views.into_iter().flatten() {
+            let pass = self.pass(&view.text);
+            let mut found = Vec::new();
+            for window in &pass.windows {
+                self.search(window, &view.text, &mut found);
+            }
+            if view.has_contexts {
+                found.extend(pass.hits);
+            }
+            hits.extend(found.into_iter().map(|hit| Hit {
+                range: view.source(&hit.range),
+                ..hit
+            }));
+        }
+    }
+}
+
+fn index(i: usize) -> u16 {
+    u16::try_from(i).unwrap_or(u16::MAX)
+}
+
+/// How every marker begins.
+pub(super) const MARKER: &str = "[REDACTED:";
+
+/// The marker that begins here.
+fn marker_at(text: &str, start: usize) -> Range<usize> {
+    let body = &text.as_bytes()[start + MARKER.len()..];
+    let is_part = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'#');
+    let len = body.iter().take(100).take_while(|b| is_part(b)).count();
+    let end = start + MARKER.len() + len;
+    start..end + usize::from(text.as_bytes().get(end) == Some(&b']'))
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+#[derive(Debug)]
+struct Window {
+    rule: u16,
+    range: Range<usize>,
+}
+
+/// What one pass over a text has come upon.
+#[derive(Default)]
+struct Pass {
+    windows: Vec<Window>,
+    /// For each rule that has a window, its last one.
+    last: Vec<(u16, usize)>,
+    hits: Vec<Hit>,
+    markers: Vec<Range<usize>>,
+}
+
+impl Pass {
+    fn add_window(&mut self, rule: u16, text: &str, start: usize, end: usize) {
+        let start = limit(text, start.saturating_sub(BEFORE));
+        let end = limit(text, end + AFTER);
+        let last = self.last.iter_mut().find(|(r, _)| *r == rule);
+        if let Some((_, at)) = last {
+            let range = &mut self.windows[*at].range;
+            if start <= range.end {
+                range.end = end;
+                return;
+            }
+            *at = self.windows.len();
+        } else {
+            self.last.push((rule, self.windows.len()));
+        }
+        self.windows.push(Window {
+            rule,
+            range: start..end,
+        });
+    }
+}
+
+/// Joins what overlaps. The rule of the more specific one names it: patterns before contexts,
+/// then the longer one.
+fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.retain(|hit| !hit.range.is_empty());
+    hits.sort_by_key(|hit| (hit.range.start, usize::MAX - hit.range.end));
+    let mut merged: Vec<Hit> = Vec::with_capacity(hits.len());
+    for hit in hits {
+        match merged.last_mut() {
+            Some(last) if hit.range.start < last.range.end => {
+                let is_context = |rule: u16| usize::from(rule) < Kind::ALL.len();
+                if is_context(last.rule) && !is_context(hit.rule) {
+                    last.rule = hit.rule;
+                }
+                last.range.end = last.range.end.max(hit.range.end);
+            }
+            _ => merged.push(hit),
+        }
+    }
+    merged
+}
+
+/// Keywords, and what each sets going.
+#[derive(Default)]
+struct Words {
+    words: Vec<String>,
+    targets: Vec<Vec<Target>>,
+    places: std::collections::HashMap<String, usize>,
+}
+
+impl Words {
+    fn add(&mut self, word: &str, target: Target) {
+        let place = *self
+            .places
+            .entry(word.to_ascii_lowercase())
+            .or_insert_with(|| {
+                self.words.push(word.to_owned());
+                self.targets.push(Vec::new());
+                self.words.len() - 1
+            });
+        self.targets[place].push(target);
+    }
+
+    fn add_contexts(&mut self) {
+        for stem in STEMS {
+            self.add(stem, Target::Name);
+        }
+        for scheme in ["bearer ", "basic "] {
+            self.add(scheme, Target::Scheme);
+        }
+        self.add("://", Target::Url);
+    }
+
+    fn automaton(&self) -> Result<AhoCorasick, RuleError> {
+        AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&self.words)
+            .map_err(RuleError::Keywords)
+    }
+}

@@ -163,7 +163,7 @@ const CREDENTIAL: &str = concat!(
 );
 
 /// Before a secret: no letter or digit, save the last one of an escape.
-const LEFT: &str = r"(?:(?-u:\b{start-half})|_|\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|[%=][0-9a-fA-F]{2}|\[[0-9;]{0,12}m)";
+const LEFT: &str = r"(?:(?-u:\b{start-half})|_|\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|=3D|\[[0-9;]{0,12}m)";
 
 /// After a secret: no letter, digit or `_`.
 const RIGHT: &str = r"(?-u:\b{end-half})";

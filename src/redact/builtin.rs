@@ -12,7 +12,27 @@ macro_rules! files {
 }
 
 /// Names and texts of the built-in rule files, the most specific families first.
-pub const FILES: &[(&str, &str)] = files!["keys.toml",];
+pub const FILES: &[(&str, &str)] = files![
+    "ai.toml",
+    "chat.toml",
+    "ci.toml",
+    "clouds.toml",
+    "commands.toml",
+    "crypto.toml",
+    "data.toml",
+    "databases.toml",
+    "forges.toml",
+    "hashes.toml",
+    "keys.toml",
+    "mail.toml",
+    "monitoring.toml",
+    "packages.toml",
+    "payment.toml",
+    "pii.toml",
+    "saas.toml",
+    "services.toml",
+    "web.toml",
+];
 
 /// All built-in rules.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {

@@ -48,10 +48,9 @@ fn form(rule: &Rule, say: &mut impl FnMut(String)) {
         say("no example".to_owned());
     }
     for keyword in &rule.keywords {
-        if keyword.len() < 2 || !keyword.is_ascii() {
-            say(format!(
-                "keyword {keyword:?} is not ASCII of two characters or more"
-            ));
+        let is_letter = keyword.len() < 2 && keyword.bytes().all(|b| b.is_ascii_alphanumeric());
+        if is_letter || !keyword.is_ascii() {
+            say(format!("keyword {keyword:?} is a letter, or not ASCII"));
         }
     }
 }

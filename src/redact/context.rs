@@ -21,10 +21,11 @@ pub(super) enum Kind {
     Cookie,
     UrlPassword,
     KnownValue,
+    PlatformId,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Password,
         Self::Secret,
         Self::Token,
@@ -32,6 +33,7 @@ impl Kind {
         Self::Cookie,
         Self::UrlPassword,
         Self::KnownValue,
+        Self::PlatformId,
     ];
 
     /// The rule's id.
@@ -44,10 +46,11 @@ impl Kind {
             Self::Cookie => "cookie",
             Self::UrlPassword => "url-password",
             Self::KnownValue => "known-value",
+            Self::PlatformId => "platform-id",
         }
     }
 
-    fn of(claim: Claim) -> Self {
+    pub(super) fn of(claim: Claim) -> Self {
         match claim {
             Claim::Password => Self::Password,
             Claim::Secret => Self::Secret,
@@ -220,16 +223,9 @@ impl<'t> Walk<'t> {
         let end = rest
             .find(['\n', '\r', '"', '\'', '`', '\\', '<'])
             .unwrap_or(rest.len());
-        let mut at = open.start;
-        for pair in rest[..end].split(';') {
-            if let Some((name, value)) = pair.split_once('=') {
-                let start = at + name.len() + 1;
-                if is_cookie_secret(name.trim(), value) {
-                    self.found
-                        .push((start..start + value.trim_end().len(), Kind::Cookie));
-                }
-            }
-            at += pair.len() + 1;
+        for pair in cookie_pairs(&rest[..end]) {
+            let range = pair.start + open.start..pair.end + open.start;
+            self.found.push((range, Kind::Cookie));
         }
         self.named = self.named.max(open.start + end);
     }
@@ -276,6 +272,26 @@ impl<'t> Walk<'t> {
             }
         }
     }
+}
+
+/// Where the secrets stand in the value of a cookie header; `None` where the name is none's.
+pub(super) fn cookie_secrets(name: &str, value: &str) -> Option<Vec<Range<usize>>> {
+    (is_cookie_name(name) && value.contains('=')).then(|| cookie_pairs(value))
+}
+
+fn cookie_pairs(value: &str) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let mut secrets = Vec::new();
+    for pair in value.split(';') {
+        if let Some((name, value)) = pair.split_once('=') {
+            let start = at + name.len() + 1;
+            if is_cookie_secret(name.trim(), value) {
+                secrets.push(start..start + value.trim_end().len());
+            }
+        }
+        at += pair.len() + 1;
+    }
+    secrets
 }
 
 fn is_cookie_name(name: &str) -> bool {

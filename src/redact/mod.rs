@@ -9,8 +9,16 @@ mod json;
 pub mod known;
 mod name;
 mod natural;
+mod paths;
 mod read;
+mod redactor;
 pub mod rule;
+mod scope;
 mod search;
+mod texts;
 mod value;
 mod view;
+
+pub use redactor::{Pen, Redactor};
+pub use scope::{Finding, Scope};
+pub use texts::{Raw, Texts};

@@ -7,7 +7,7 @@
 
 /// How far a name vouches for its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Claim {
+pub(super) enum Claim {
     /// A key that may be a dictionary's: the value must look random, and like no hash.
     Key,
     /// A token or credential of some kind: the value must look random.
@@ -19,7 +19,7 @@ pub enum Claim {
 }
 
 /// Parts of names in any case, one of which stands in every name that [`claim`] takes.
-pub const STEMS: &[&str] = &[
+pub(super) const STEMS: &[&str] = &[
     "pass",
     "pwd",
     "secret",
@@ -340,7 +340,7 @@ const SUFFIXES: &[&str] = &[
 ];
 
 /// What a name claims; `None` for a name that claims nothing.
-pub fn claim(name: &str) -> Option<Claim> {
+pub(super) fn claim(name: &str) -> Option<Claim> {
     let words = Words::of(name);
     let mut words = words.as_slice();
     while let [rest @ .., last] = words {

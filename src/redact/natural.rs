@@ -80,7 +80,7 @@ const ENOUGH: usize = 256;
     clippy::cast_precision_loss,
     reason = "at most 256 small numbers are added"
 )]
-pub fn surprise(text: &str) -> f32 {
+pub(super) fn surprise(text: &str) -> f32 {
     let bytes = &text.as_bytes()[..text.len().min(ENOUGH)];
     let sum: u32 = bytes.windows(2).map(|pair| step(pair[0], pair[1])).sum();
     let steps = bytes.len().saturating_sub(1).max(1);
@@ -89,7 +89,7 @@ pub fn surprise(text: &str) -> f32 {
 
 /// Whether a text is more likely drawn at random than thought of. Texts under six characters
 /// never are: too little can be seen.
-pub fn looks_random(text: &str) -> bool {
+pub(super) fn looks_random(text: &str) -> bool {
     let limit = match text.len() {
         0..=5 => return false,
         6..=8 => 8.6,

@@ -157,7 +157,7 @@ const ASSIGN: &str = concat!(r"[A-Za-z0-9_.\-( ]{0,40}?", operator!());
 /// What `{{credential}}` stands for: the rest of a name that says it is a credential, and an
 /// operator or a blank.
 const CREDENTIAL: &str = concat!(
-    r"[A-Za-z0-9_.\-( ]{0,24}?(?i:key|token|secret|pass|pat|auth|cred|api|dsn|sid)[A-Za-z0-9_\- ]{0,16}?(?:",
+    r"[A-Za-z0-9_.\-( ]{0,24}?(?i:key|token|secret|pass|pat|auth|cred|api|dsn|sid|private|access)[A-Za-z0-9_\- ]{0,16}?(?:",
     operator!(),
     r#"|[ \t]{1,4}(?:\\*["'`])?)"#
 );

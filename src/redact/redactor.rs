@@ -73,31 +73,13 @@ impl Redactor {
     pub fn scan_bytes(&self, bytes: &[u8]) -> Vec<super::Finding> {
         let mut scope = Scope::new();
         let text = String::from_utf8_lossy(bytes);
-        for line in json_lines(&text) {
-            Pen {
-                redactor: self,
-                scope: &mut scope,
-            }
-            .text(None, line, 0);
-        }
+        let mut pen = Pen {
+            redactor: self,
+            scope: &mut scope,
+        };
+        pen.text(None, &text, 0);
         scope.findings().collect()
     }
-}
-
-/// Lines that are documents by themselves, and the text between them.
-fn json_lines(text: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let (mut start, mut at) = (0, 0);
-    for line in text.split_inclusive('\n') {
-        if json::is_document(line) {
-            pieces.push(&text[start..at]);
-            pieces.push(line);
-            start = at + line.len();
-        }
-        at += line.len();
-    }
-    pieces.push(&text[start..]);
-    pieces
 }
 
 /// A redactor at work in one session.
@@ -149,9 +131,29 @@ impl Pen<'_> {
             };
             return json::rewrite(body, &mut leaves).map(|new| format!("{head}{new}"));
         }
-        let claimed = key.and_then(|key| self.claimed(key, text));
+        if depth < MAX_DEPTH
+            && let Some(pieces) = json::documents(body)
+        {
+            return self.pieces(text, &pieces, depth + 1);
+        }
+        let claimed = key.and_then(|key| {
+            let claimed = self.claimed(key, text);
+            claimed.or_else(|| self.beside_key(key, text))
+        });
         let plain = self.plain(claimed.as_deref().unwrap_or(text));
         plain.or(claimed)
+    }
+
+    /// A text that holds documents between other text.
+    fn pieces(&mut self, text: &str, pieces: &[&str], depth: usize) -> Option<String> {
+        let mut changed = false;
+        let mut out = text[..text.len() - pieces.iter().map(|p| p.len()).sum::<usize>()].to_owned();
+        for piece in pieces {
+            let new = self.text(None, piece, depth);
+            changed |= new.is_some();
+            out.push_str(new.as_deref().unwrap_or(piece));
+        }
+        changed.then_some(out)
     }
 
     /// A text whose key says that it is a secret, or holds one behind a scheme.
@@ -181,6 +183,27 @@ impl Pen<'_> {
                 }],
             )
         })?
+    }
+
+    /// A text in which a rule finds a secret only beside the key.
+    fn beside_key(&mut self, key: &str, text: &str) -> Option<String> {
+        let is_one_word = (6..=1024).contains(&text.len()) && !text.contains(char::is_whitespace);
+        if !is_one_word {
+            return None;
+        }
+        let start = key.len() + 2;
+        let in_text = |hit: Hit| {
+            let from = hit.range.start.checked_sub(start)?;
+            let to = hit.range.end - start;
+            let by_rule = usize::from(hit.rule) >= Kind::ALL.len();
+            (by_rule && to <= text.len()).then_some(Hit {
+                range: from..to,
+                rule: hit.rule,
+            })
+        };
+        let hits = self.search()?.find(&format!("{key}=\"{text}\""));
+        let hits: Vec<Hit> = hits.into_iter().filter_map(in_text).collect();
+        self.replace(text, &hits)
     }
 
     /// A text that is no JSON.

@@ -147,7 +147,7 @@ pub fn parse(text: &str) -> Result<Vec<Rule>, RuleError> {
 /// be escaped any number of times, or be HTML entities.
 macro_rules! operator {
     () => {
-        r#"(?:\\*["'`]|&quot;|[\])]){0,3}(?: value| content)?[ \t]{0,8}(?::[ \t]?&?(?:'static )?[A-Za-z]{3,10}[ \t]?)?(?:=>|:=|={1,3}|:|,|>|\||%3[Dd]|(?-u:\b)(?:is|to)(?-u:\b))[ \t]{0,8}(?:\\*["'`(]|[bfru]["']|&quot;|\\[nrt]|[ \t]){0,3}(?:(?i:bearer|basic|token)[ \t]+)?"#
+        r#"(?:\x1b\[[0-9;]{0,12}m)?(?:\\*["'`]|&quot;|[\])]){0,3}(?: value| content)?[ \t]{0,8}(?::[ \t]?&?(?:'static )?[A-Za-z]{3,10}[ \t]?)?(?:=>|:=|={1,3}|:|,|>|\||%3[Dd]|(?-u:\b)(?:is|to)(?-u:\b))[ \t]{0,8}(?:\\*["'`(]|[bfru]["']|&quot;|\\[nrt]|[ \t]){0,3}(?:(?i:bearer|basic|token)[ \t]+)?"#
     };
 }
 

@@ -1,12 +1,14 @@
 //! Measures recall and false alarms over a file of cases.
 //!
-//! Each line of the files is `{"text", "secret"}` or, for an ordinary text, `{"text"}`. A text is
-//! redacted as it is, as an argument in JSON, and inside a tool's result.
+//! Each line of the files is `{"text", "secret"}`, or `{"context", "text"}` with the secret marked
+//! as in the examples of rules, or, for an ordinary text, `{"case", "text"}`. A text is redacted
+//! as it is, as an argument in JSON, and inside a tool's result.
 //!
-//! `cargo run --release --example redact_cases -- CONTEXTS ORDINARY [--show N]`
+//! `cargo run --release --example redact_cases -- fixtures/redaction/*.jsonl`
 
 use std::io::Write as _;
 
+use hermes_sessions::redact::example::Example;
 use hermes_sessions::redact::known::KnownValues;
 use hermes_sessions::redact::rule::Group;
 use hermes_sessions::redact::{Redactor, Scope};
@@ -18,25 +20,20 @@ fn main() -> anyhow::Result<()> {
     let mut tally = [[0_u32; 2]; 2];
     for path in std::env::args().skip(1) {
         for line in std::fs::read_to_string(path)?.lines() {
-            let case: Value = serde_json::from_str(line)?;
-            let text = case["text"].as_str().unwrap_or_default();
-            for (place, shown) in places(&redactor, text) {
-                let secret = case["secret"].as_str();
-                let wrong = secret.map_or(shown != text, |secret| shown.contains(secret));
-                let row = &mut tally[usize::from(secret.is_none())];
+            let case = Case::read(line)?;
+            for (place, shown) in places(&redactor, &case.text) {
+                let leaks = case.secrets.iter().any(|secret| shown.contains(secret));
+                let is_ordinary = case.secrets.is_empty();
+                let wrong = leaks || is_ordinary && shown != case.text;
+                let row = &mut tally[usize::from(is_ordinary)];
                 row[0] += 1;
                 row[1] += u32::from(wrong);
                 if wrong {
-                    let what = if secret.is_some() {
-                        "missed"
-                    } else {
-                        "touched"
-                    };
-                    let name = case["context"].as_str().or(case["case"].as_str());
+                    let what = if is_ordinary { "touched" } else { "missed" };
                     writeln!(
                         out,
-                        "{what} [{}] {place}: {text:?} -> {shown:?}",
-                        name.unwrap_or("")
+                        "{what} [{}] {place}: {:?} -> {shown:?}",
+                        case.name, case.text
                     )?;
                 }
             }
@@ -48,6 +45,43 @@ fn main() -> anyhow::Result<()> {
         "missed {missed} of {places}; touched {touched} of {ordinary}"
     )?;
     Ok(())
+}
+
+/// One line of a file.
+struct Case {
+    name: String,
+    text: String,
+    secrets: Vec<String>,
+}
+
+impl Case {
+    fn read(line: &str) -> anyhow::Result<Self> {
+        let case: Value = serde_json::from_str(line)?;
+        let field = |name: &str| case[name].as_str().unwrap_or_default().to_owned();
+        let name = field("context") + &field("case");
+        if case["secret"].is_string() || case["case"].is_string() {
+            let secrets = case["secret"]
+                .as_str()
+                .map(str::to_owned)
+                .into_iter()
+                .collect();
+            return Ok(Self {
+                name,
+                text: field("text"),
+                secrets,
+            });
+        }
+        let example = Example::expand(&field("text"), &name);
+        let secrets = example
+            .secrets
+            .iter()
+            .map(|range| example.text[range.clone()].to_owned());
+        Ok(Self {
+            secrets: secrets.collect(),
+            text: example.text,
+            name,
+        })
+    }
 }
 
 /// The text as redaction leaves it in each place.

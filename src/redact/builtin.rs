@@ -21,6 +21,7 @@ pub const FILES: &[(&str, &str)] = files![
     "crypto.toml",
     "data.toml",
     "databases.toml",
+    "files.toml",
     "forges.toml",
     "hashes.toml",
     "keys.toml",

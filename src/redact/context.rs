@@ -105,7 +105,7 @@ impl<'t> Walk<'t> {
         let full = self.with_words_before(&name);
         let written = &self.text[full];
         if is_cookie_name(written) {
-            self.cookies(&open);
+            self.cookies(&open, written.starts_with('-'));
         } else if let Some(claim) = claim(written) {
             self.value(&name, open, claim);
         }
@@ -212,11 +212,12 @@ impl<'t> Walk<'t> {
     }
 
     /// `Cookie: theme=dark; session=…`.
-    fn cookies(&mut self, open: &Opening) {
-        if !matches!(
+    fn cookies(&mut self, open: &Opening, option: bool) {
+        let is_joined = matches!(
             open.operator,
             Operator::Colon | Operator::Tight | Operator::Equals | Operator::Call
-        ) {
+        );
+        if !is_joined && (open.operator != Operator::Blank || !option) {
             return;
         }
         let rest = &self.text[open.start..limit(self.text, open.start + 8192)];

@@ -96,6 +96,9 @@ fn placeholder(rest: &str, dice: &mut Dice) -> Option<(usize, String)> {
     let inner = rest.strip_prefix('<')?;
     let end = inner.find('>')?;
     let inner = &inner[..end];
+    if inner.contains(['<', '«', '»', ' ']) {
+        return None;
+    }
     if inner == "uuid" {
         let parts = [8, 4, 4, 4, 12].map(|n| dice.draw("0123456789abcdef", n));
         return Some((end + 2, parts.join("-")));

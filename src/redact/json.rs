@@ -293,6 +293,43 @@ pub(super) fn is_document(text: &str) -> bool {
     framed && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
+/// After so many texts that begin like a document and are none, no more are tried.
+const MAX_TRIES: usize = 3;
+
+/// A text cut into documents that begin a line and the text around them; `None` where it holds
+/// no document.
+pub(super) fn documents(text: &str) -> Option<Vec<&str>> {
+    let mut pieces = Vec::new();
+    let (mut start, mut at, mut tries) = (0, 0, 0);
+    while at < text.len() && tries < MAX_TRIES {
+        let end =
+            memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |len| at + len + 1);
+        let rest = &text[at..];
+        if rest.starts_with(['{', '[']) {
+            let line = &text[at..end];
+            let document = [line, rest].into_iter().find(|text| is_document(text));
+            if let Some(document) = document {
+                pieces.extend([&text[start..at], document]);
+                start = at + document.len();
+                at = start;
+                continue;
+            }
+            tries += usize::from(is_begun(line));
+        }
+        at = end;
+    }
+    pieces.push(&text[start..]);
+    (pieces.len() > 1).then_some(pieces)
+}
+
+/// Whether a document may begin with this line: `{` alone, or a key.
+fn is_begun(line: &str) -> bool {
+    line[1..]
+        .trim_start()
+        .starts_with(['"', '{', '[', '}', ']'])
+        || line.len() < 3
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,6 +372,16 @@ mod tests {
             out,
             r#"[{"name":"PW","value":"<v>"},{"value":"<w>","sensitive":true},{"name":"x","value":"y"}]"#
         );
+    }
+
+    #[test]
+    fn documents_are_found_between_lines_of_text() {
+        let text = "log\n{\"a\":1}\n[x]\n{\n\"b\": 2\n}\n";
+        assert_eq!(
+            documents(text).unwrap(),
+            ["log\n", "{\"a\":1}\n", "[x]\n", "{\n\"b\": 2\n}\n", ""]
+        );
+        assert!(documents("[x]\n{\n").is_none());
     }
 
     #[test]

@@ -250,7 +250,6 @@ const HARMLESS: &[&str] = &[
     "begin",
     "image",
     "unexpected",
-    "invalid",
     "expected",
     "current",
     "lookahead",

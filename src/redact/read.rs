@@ -250,10 +250,21 @@ impl Cursor<'_> {
     /// `, "value": ` and ` value=` after a name that was itself a value.
     fn bridge(&mut self) -> Option<Operator> {
         let mut next = *self;
-        next.eat_any(&[","]);
+        if next.eat_any(&["\r\n\r\n", "\\r\\n\\r\\n"]) {
+            // A field of a multipart form.
+            *self = next;
+            return Some(Operator::Colon);
+        }
+        let is_plist = next.eat("</key>");
+        next.eat(",");
         for _ in 0..2 {
-            let _ = next.eat_any(&["\\n", "\r\n", "\n"]);
+            next.eat_any(&["\\n", "\r\n", "\n"]);
             next.skip_blanks();
+        }
+        if is_plist {
+            let opens = next.eat("<string>");
+            *self = if opens { next } else { *self };
+            return opens.then_some(Operator::Tag);
         }
         next.eat_quote();
         if !next.eat_any(&["value", "default", "content"]) {
@@ -275,10 +286,26 @@ impl Cursor<'_> {
         if !blanks {
             return None;
         }
-        if self.eat_any(&["is: ", "is ", "was ", "is:", "to ", "of ", "as "]) {
+        if self.skip_clause() || self.eat_any(&["is: ", "is ", "was ", "is:", "to ", "of ", "as "])
+        {
             return Some(Operator::Prose);
         }
         Some(Operator::Blank)
+    }
+
+    /// `for bob:` and `to proceed to installation:` between a name and its value.
+    fn skip_clause(&mut self) -> bool {
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 64)];
+        let is_prose = |b: &&u8| b.is_ascii_alphabetic() || b" '@.-_".contains(b);
+        let len = ahead.iter().take_while(is_prose).count();
+        let ends =
+            ahead.get(len) == Some(&b':') && !matches!(ahead.get(len + 1), Some(b'/' | b':'));
+        let is_clause = ends
+            && [b"for " as &[u8], b"to ", b"of ", b"in "]
+                .iter()
+                .any(|p| ahead.starts_with(p));
+        self.at += if is_clause { len + 1 } else { 0 };
+        is_clause
     }
 
     /// `: str = ` after a name: the type, and the `=` that makes an assignment of it.
@@ -300,8 +327,17 @@ impl Cursor<'_> {
         self.skip_blanks();
         self.skip_closing_stars();
         self.skip_colour();
-        if matches!(operator, Operator::Colon | Operator::Equals) {
+        if matches!(
+            operator,
+            Operator::Colon | Operator::Equals | Operator::Prose
+        ) {
             self.skip_to_next_line();
+        }
+        self.skip_call();
+        if self.peek() == Some(b'[')
+            && matches!(self.bytes.get(self.at + 1), Some(b'"' | b'\'' | b'\\'))
+        {
+            self.at += 1;
         }
         let prefixed = matches!(
             self.peek(),
@@ -319,6 +355,23 @@ impl Cursor<'_> {
         };
         let blank = matches!(self.peek(), None | Some(b' ' | b'\n' | b'\r' | b'\t'));
         (!blank || quote != Quote::Bare).then_some((self.at, quote))
+    }
+
+    /// `SecretStr("` before a value.
+    fn skip_call(&mut self) {
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 32)];
+        let len = ahead
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_' || **b == b'.')
+            .count();
+        let quote = ahead.get(len + 1..).unwrap_or_default();
+        let quote = quote
+            .iter()
+            .find(|b| !matches!(b, b'\\' | b'b' | b'r' | b' '));
+        if len > 0 && ahead.get(len) == Some(&b'(') && matches!(quote, Some(b'"' | b'\'')) {
+            self.at += len + 1;
+            self.skip_blanks();
+        }
     }
 
     /// `**Password:** x` in Markdown.

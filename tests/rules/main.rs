@@ -238,11 +238,12 @@ fn low(name: &str) -> String {
 }
 
 fn redactor() -> Redactor {
-    Redactor::new(Vec::new(), &[Group::Secrets], KnownValues::default()).unwrap()
+    Redactor::new(Vec::new(), &[Group::Secrets], KnownValues::default())
+        .expect("the built-in rules compile")
 }
 
 fn secret_rules() -> Vec<Rule> {
-    let rules = rules().unwrap().into_iter();
+    let rules = rules().expect("the built-in files are read").into_iter();
     rules.filter(|rule| rule.group == Group::Secrets).collect()
 }
 

@@ -86,7 +86,7 @@ impl Case {
 
 /// The text as redaction leaves it in each place.
 fn places(redactor: &Redactor, text: &str) -> [(&'static str, String); 3] {
-    let apply = |text: String| redactor.redact_text(&text, &mut Scope::new());
+    let apply = |text: String| redactor.redact_text(&text, &mut Scope::new()).into_owned();
     let arguments = apply(json!({ "command": text }).to_string());
     let result =
         apply(json!({ "output": format!("first line\n{text}"), "exit_code": 0 }).to_string());

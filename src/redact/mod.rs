@@ -6,6 +6,7 @@ pub mod checksum;
 mod context;
 pub mod example;
 mod json;
+mod keywords;
 pub mod known;
 mod name;
 mod natural;

@@ -82,7 +82,7 @@ const ENOUGH: usize = 256;
 )]
 pub(super) fn surprise(text: &str) -> f32 {
     let bytes = &text.as_bytes()[..text.len().min(ENOUGH)];
-    let sum: u32 = bytes.windows(2).map(|pair| step(pair[0], pair[1])).sum();
+    let sum: u32 = bytes.windows(2).map(|two| pair(two[0], two[1])).sum();
     let steps = bytes.len().saturating_sub(1).max(1);
     sum as f32 / steps as f32
 }
@@ -101,7 +101,8 @@ pub(super) fn looks_random(text: &str) -> bool {
     surprise(text) > limit
 }
 
-fn step(before: u8, after: u8) -> u32 {
+/// How surprising the second of two bytes is, 0 to 15.
+pub(super) fn pair(before: u8, after: u8) -> u32 {
     let digit = TABLE[place(before)][place(after)];
     char::from(digit).to_digit(16).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! Takes secrets out of texts: JSON leaf by leaf, other text as it stands.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
 use super::context::{Kind, cookie_secrets, scheme_len};
@@ -64,9 +65,17 @@ impl Redactor {
         value
     }
 
-    /// A text that does not come from the store, such as a message for the user, redacted.
-    pub fn redact_text(&self, text: &str, scope: &mut Scope) -> String {
-        self.apply(Raw::new(text.to_owned()), scope)
+    /// A text that does not come from the store, such as a message for the user, redacted; as it
+    /// stands where nothing in it must go.
+    pub fn redact_text<'t>(&self, text: &'t str, scope: &mut Scope) -> Cow<'t, str> {
+        let new = self.search.is_some().then(|| {
+            Pen {
+                redactor: self,
+                scope,
+            }
+            .column("", text)
+        });
+        new.flatten().map_or(Cow::Borrowed(text), Cow::Owned)
     }
 
     /// What is found in finished output, in any format. Nothing, after redaction.

@@ -19,6 +19,7 @@
 //! - `entropy`: the least bits of Shannon entropy per character of the secret.
 //! - `checksum`: see [`Checksum`].
 //! - `allow`: expressions; a secret that one of them finds something in is left alone.
+//!   `{{words}}` stands for a whole name that is made of words.
 //! - `examples`, `negative_examples`: texts in which the rule must and must not find a secret.
 //!   See [`super::example`] for how to write one without spelling a token out.
 //!
@@ -113,9 +114,6 @@ pub enum RuleError {
         /// The group it names.
         group: String,
     },
-    /// The keywords cannot be searched for together.
-    #[error("the keywords are too many")]
-    Keywords(#[source] aho_corasick::BuildError),
     /// A file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
@@ -162,11 +160,64 @@ const CREDENTIAL: &str = concat!(
     r#"|[ \t]{1,4}(?:\\*["'`])?)"#
 );
 
+/// What `{{words}}` stands for: all of a text that is a name made of words, as programmers join
+/// them, after up to three short parts.
+const WORDS: &str = r"^(?:[A-Za-z0-9]{1,12}[._-]){0,3}(?:[a-z]+(?:[._-]+[a-z]+)*|[A-Z]+(?:[._-]+[A-Z]+)*|[a-z]*(?:[A-Z][a-z]{2,})+)[._-]?[0-9]{0,3}$";
+
 /// Before a secret: no letter or digit, save the last one of an escape.
 const LEFT: &str = r"(?:(?-u:\b{start-half})|_|\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|=3D|\[[0-9;]{0,12}m)";
 
 /// After a secret: no letter, digit or `_`.
 const RIGHT: &str = r"(?-u:\b{end-half})";
+
+/// An expression in which `\d`, `\s`, `\w` and `\b` mean ASCII. Secrets are ASCII, tables of
+/// Unicode take long to compile, and a Unicode `\b` makes the search several times slower.
+fn ascii(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 64);
+    let (mut in_class, mut rest) = (0_usize, pattern.chars());
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => {
+                let escaped = rest.next();
+                let is_half = escaped == Some('b') && rest.as_str().starts_with('{');
+                push_escape(&mut out, escaped, in_class > 0 || is_half);
+            }
+            '[' => {
+                in_class += 1;
+                out.push(c);
+            }
+            ']' => {
+                in_class = in_class.saturating_sub(1);
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn push_escape(out: &mut String, escaped: Option<char>, in_class: bool) {
+    let set = match escaped {
+        Some('d') => "0-9",
+        Some('w') => "0-9A-Za-z_",
+        Some('s') => r"\t\n\x0b\x0c\r\x20",
+        Some('b') if !in_class => return out.push_str(r"(?-u:\b)"),
+        Some('S') if !in_class => return out.push_str(r"[^\t\n\x0b\x0c\r\x20]"),
+        Some('W') if !in_class => return out.push_str("[^0-9A-Za-z_]"),
+        other => {
+            out.push('\\');
+            out.extend(other);
+            return;
+        }
+    };
+    if in_class {
+        out.push_str(set);
+    } else {
+        out.push('[');
+        out.push_str(set);
+        out.push(']');
+    }
+}
 
 /// A rule that is ready to search with.
 #[derive(Debug)]
@@ -176,9 +227,16 @@ pub struct Matcher {
     entropy: Option<f64>,
     checksum: Option<Checksum>,
     allow: Vec<Regex>,
+    /// The most bytes that a match can have.
+    longest: Option<usize>,
 }
 
 impl Matcher {
+    /// The most bytes that a match can have; `None` where there is no such limit.
+    pub fn longest(&self) -> Option<usize> {
+        self.longest
+    }
+
     /// Compiles a rule's expressions.
     pub fn new(rule: &Rule) -> Result<Self, RuleError> {
         let compile = |pattern: &str| {
@@ -192,6 +250,7 @@ impl Matcher {
             .pattern
             .replace("{{assign}}", ASSIGN)
             .replace("{{credential}}", CREDENTIAL);
+        let written = ascii(&written);
         let plain = compile(&written)?;
         let secret = secret_group(rule, &plain)?;
         let (pattern, secret) = if secret == SecretGroup::Number(0) {
@@ -200,7 +259,9 @@ impl Matcher {
         } else {
             (plain, secret)
         };
+        let hir = regex_syntax::parse(pattern.as_str()).ok();
         Ok(Self {
+            longest: hir.and_then(|hir| hir.properties().maximum_len()),
             pattern,
             secret,
             entropy: rule.entropy,
@@ -208,7 +269,7 @@ impl Matcher {
             allow: rule
                 .allow
                 .iter()
-                .map(|a| compile(a))
+                .map(|a| compile(&ascii(&a.replace("{{words}}", WORDS))))
                 .collect::<Result<_, _>>()?,
         })
     }
@@ -217,7 +278,9 @@ impl Matcher {
     pub fn next_in(&self, text: &str, from: usize) -> Option<Found> {
         let mut at = from;
         while at <= text.len() {
-            let captures = self.pattern.captures_at(text, at)?;
+            // Most searches find nothing, and need no room for groups.
+            let first = self.pattern.find_at(text, at)?;
+            let captures = self.pattern.captures_at(text, first.start().max(at))?;
             let whole = captures.get_match().range();
             let secret = self.group(&captures).unwrap_or(whole.start..whole.start);
             if !secret.is_empty() && self.accepts(&text[secret.clone()]) {

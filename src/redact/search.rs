@@ -7,9 +7,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use super::context::{Kind, Walk};
+use super::keywords::Keywords;
 use super::known::KnownValues;
 use super::name::STEMS;
 use super::read::limit;
@@ -53,8 +52,8 @@ impl Lazy {
 
 /// All rules, ready to search with.
 pub(super) struct Search {
-    automaton: AhoCorasick,
-    /// What each of the automaton's patterns sets going.
+    keywords: Keywords,
+    /// What each keyword sets going.
     targets: Vec<Vec<Target>>,
     rules: Vec<Lazy>,
     /// Rules without keywords.
@@ -66,6 +65,9 @@ pub(super) struct Search {
 /// What is searched before and after a keyword.
 const BEFORE: usize = 256;
 const AFTER: usize = 1024;
+
+/// Room for what a pattern looks at beside its match.
+const MARGIN: usize = 8;
 
 impl Search {
     /// Takes the rules of these groups. `checked` rules are known to compile; others are compiled
@@ -108,7 +110,7 @@ impl Search {
             .map(index)
             .collect();
         Ok(Self {
-            automaton: words.automaton()?,
+            keywords: Keywords::new(words.words.iter().map(String::as_str)),
             targets: words.targets,
             rules,
             always,
@@ -154,34 +156,56 @@ impl Search {
     fn pass(&self, text: &str) -> Pass {
         let mut walk = Walk::new(text);
         let mut pass = Pass::default();
-        for word in self.automaton.find_overlapping_iter(text) {
-            for target in &self.targets[word.pattern().as_usize()] {
-                match target {
-                    Target::Rule(rule) => pass.add_window(*rule, text, word.start(), word.end()),
-                    Target::Name => walk.at_name(&word.range()),
-                    Target::Scheme => walk.at_scheme(&word.range()),
-                    Target::Url => walk.at_url(&word.range()),
-                    Target::Known(i) if self.known.is(*i, &text[word.range()]) => {
-                        pass.hits.push(Hit {
-                            range: word.range(),
-                            rule: Kind::KnownValue as u16,
-                        });
-                    }
-                    Target::Known(_) => {}
-                    Target::Marker => {
-                        let marker = marker_at(text, word.start());
-                        walk.settle(marker.end);
-                        pass.markers.push(marker);
-                    }
-                }
+        self.keywords.each(text.as_bytes(), |word| {
+            for target in &self.targets[word.keyword] {
+                self.meet(*target, word.start..word.end, text, &mut walk, &mut pass);
             }
-        }
+        });
         let found = walk.found.into_iter();
         pass.hits.extend(found.map(|(range, kind)| Hit {
             range,
             rule: kind as u16,
         }));
         pass
+    }
+
+    /// A keyword stands here.
+    fn meet(
+        &self,
+        target: Target,
+        range: Range<usize>,
+        text: &str,
+        walk: &mut Walk<'_>,
+        pass: &mut Pass,
+    ) {
+        match target {
+            Target::Rule(rule) => {
+                let longest = self.rules[usize::from(rule)].matcher().longest();
+                let reach = |most: usize| longest.map_or(most, |l| most.min(l + MARGIN));
+                let start = limit(text, range.start.saturating_sub(reach(BEFORE)));
+                let end = limit(text, range.end + reach(AFTER));
+                pass.add_window(rule, start..end);
+            }
+            Target::Name => walk.at_name(&range),
+            Target::Scheme => walk.at_scheme(&range),
+            Target::Url => walk.at_url(&range),
+            Target::Known(i)
+                if self
+                    .known
+                    .is(i, text.get(range.clone()).unwrap_or_default()) =>
+            {
+                pass.hits.push(Hit {
+                    range,
+                    rule: Kind::KnownValue as u16,
+                });
+            }
+            Target::Known(_) => {}
+            Target::Marker => {
+                let marker = marker_at(text, range.start);
+                walk.settle(marker.end);
+                pass.markers.push(marker);
+            }
+        }
     }
 
     /// Searches one rule in one window, which grows while a match reaches its end.
@@ -270,14 +294,12 @@ struct Pass {
 }
 
 impl Pass {
-    fn add_window(&mut self, rule: u16, text: &str, start: usize, end: usize) {
-        let start = limit(text, start.saturating_sub(BEFORE));
-        let end = limit(text, end + AFTER);
+    fn add_window(&mut self, rule: u16, window: Range<usize>) {
         let last = self.last.iter_mut().find(|(r, _)| *r == rule);
         if let Some((_, at)) = last {
             let range = &mut self.windows[*at].range;
-            if start <= range.end {
-                range.end = end;
+            if window.start <= range.end {
+                range.end = range.end.max(window.end);
                 return;
             }
             *at = self.windows.len();
@@ -286,16 +308,16 @@ impl Pass {
         }
         self.windows.push(Window {
             rule,
-            range: start..end,
+            range: window,
         });
     }
 }
 
 /// Joins what overlaps. The rule of the more specific one names it: patterns before contexts,
-/// then the longer one.
+/// then the longer one, then the one that is written first.
 fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.retain(|hit| !hit.range.is_empty());
-    hits.sort_by_key(|hit| (hit.range.start, usize::MAX - hit.range.end));
+    hits.sort_by_key(|hit| (hit.range.start, usize::MAX - hit.range.end, hit.rule));
     let mut merged: Vec<Hit> = Vec::with_capacity(hits.len());
     for hit in hits {
         match merged.last_mut() {
@@ -341,14 +363,5 @@ impl Words {
             self.add(scheme, Target::Scheme);
         }
         self.add("://", Target::Url);
-    }
-
-    fn automaton(&self) -> Result<AhoCorasick, RuleError> {
-        AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&self.words)
-            .map_err(RuleError::Keywords)
     }
 }

@@ -162,7 +162,7 @@ const CREDENTIAL: &str = concat!(
 
 /// What `{{words}}` stands for: all of a text that is a name made of words, as programmers join
 /// them, after up to three short parts.
-const WORDS: &str = r"^(?:[A-Za-z0-9]{1,12}[._-]){0,3}(?:[a-z]+(?:[._-]+[a-z]+)*|[A-Z]+(?:[._-]+[A-Z]+)*|[a-z]*(?:[A-Z][a-z]{2,})+)[._-]?[0-9]{0,3}$";
+const WORDS: &str = r"^(?:(?:[a-z]{1,12}|[A-Z]{1,12})[0-9]{0,2}[._-]){0,3}(?:[a-z]+(?:[._-]+[a-z]+)*|[A-Z]+(?:[._-]+[A-Z]+)*|[a-z]*(?:[A-Z][a-z]{2,})+)[._-]?[0-9]{0,3}$";
 
 /// Before a secret: no letter or digit, save the last one of an escape.
 const LEFT: &str = r"(?:(?-u:\b{start-half})|_|\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|=3D|\[[0-9;]{0,12}m)";

@@ -8,6 +8,7 @@ pub mod example;
 mod json;
 mod keywords;
 pub mod known;
+pub mod load;
 mod name;
 mod natural;
 mod paths;

@@ -81,6 +81,12 @@ impl Search {
         for rule in &users {
             Matcher::new(rule)?;
         }
+        // A user's rule takes the place of a built-in one of the same name.
+        let is_replaced = |rule: &Rule| users.iter().any(|user| user.id == rule.id);
+        let checked: Vec<Rule> = checked
+            .into_iter()
+            .filter(|rule| !is_replaced(rule))
+            .collect();
         let chosen = checked
             .into_iter()
             .chain(users)

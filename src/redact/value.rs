@@ -364,7 +364,7 @@ fn is_numbered_name(value: &str, traits: &Traits, setting: Setting) -> bool {
 }
 
 /// Words that say something about a secret instead of being one.
-fn is_word_of_state(value: &str) -> bool {
+pub(super) fn is_word_of_state(value: &str) -> bool {
     const WORDS: &str = "string str text password passwd pwd pass secret token key none null nil undefined true false yes no on off \
         required optional expired invalid valid missing empty unknown hidden failed passed skipped error warning found present absent set unset \
         default test testing foo bar baz foobar example sample value type integer int number boolean bool object array any char varchar bytes \

@@ -90,7 +90,7 @@ fn behaviour(rule: &Rule, matcher: &Matcher, say: &mut impl FnMut(String)) {
 }
 
 /// Whether the prefilter would let the rule see the text.
-fn has_keyword(rule: &Rule, text: &str) -> bool {
+pub(super) fn has_keyword(rule: &Rule, text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let stands = |k: &String| lower.contains(&k.to_ascii_lowercase());
     rule.keywords.is_empty() || rule.keywords.iter().any(stands)

@@ -108,7 +108,7 @@ fn luhn(text: &str) -> bool {
             }
         })
         .sum();
-    (12..=19).contains(&count) && sum % 10 == 0 && sum > 0
+    (12..=19).contains(&count) && sum.is_multiple_of(10) && sum > 0
 }
 
 fn iban(text: &str) -> bool {

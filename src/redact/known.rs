@@ -175,15 +175,19 @@ fn forms(value: &str) -> Vec<String> {
     forms.extend(json(value));
     forms.extend(json(value).and_then(|once| json(&once)));
     for lead in 0..3 {
-        forms.push(base64(value, lead, b"+/"));
-        forms.push(base64(value, lead, b"-_"));
+        forms.push(base64(value, lead, *b"+/"));
+        forms.push(base64(value, lead, *b"-_"));
     }
     forms.retain(|form| form.len() >= MIN_VALUE);
     forms
 }
 
 fn hex(value: &str) -> String {
-    value.bytes().map(|b| format!("{b:02x}")).collect()
+    let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap_or_default();
+    value
+        .bytes()
+        .flat_map(|b| [digit(b >> 4), digit(b & 15)])
+        .collect()
 }
 
 fn url_encoded(value: &str, digits: &str) -> String {
@@ -203,7 +207,7 @@ fn url_encoded(value: &str, digits: &str) -> String {
 
 /// The characters of base64 that the value decides alone when it stands `lead` bytes after the
 /// beginning of a group of three: what a longer text that holds it has in the middle.
-fn base64(value: &str, lead: usize, last: &[u8; 2]) -> String {
+fn base64(value: &str, lead: usize, last: [u8; 2]) -> String {
     const DIGITS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     let bits: Vec<u8> = std::iter::repeat_n(0, lead).chain(value.bytes()).collect();
     let digit = |i: usize| {
@@ -223,10 +227,10 @@ mod tests {
 
     #[test]
     fn base64_is_found_wherever_the_value_stands() {
-        assert_eq!(base64("Man", 0, b"+/"), "TWFu");
+        assert_eq!(base64("Man", 0, *b"+/"), "TWFu");
         // "Bob:Man!" is Qm9iOk1hbiE=
-        assert!("Qm9iOk1hbiE=".contains(&base64("Man", 1, b"+/")));
-        assert_eq!(base64("Man", 1, b"+/").len(), 3);
+        assert!("Qm9iOk1hbiE=".contains(&base64("Man", 1, *b"+/")));
+        assert_eq!(base64("Man", 1, *b"+/").len(), 3);
     }
 
     #[test]

@@ -24,3 +24,6 @@ mod view;
 pub use redactor::{Pen, Redactor};
 pub use scope::{Finding, Scope};
 pub use texts::{Raw, Texts};
+
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,7 @@ impl Names {
             names.dedup();
             names
         };
-        let home = r#"(?:(?:/home|/Users|/var/home|/export/home)/|(?:[A-Za-z]:|/mnt/[a-z]|/[a-z])(?:\\{1,8}|/)(?i:Users)(?:\\{1,8}|/))([A-Za-z0-9._@-]+)"#;
+        let home = r"(?:(?:/home|/Users|/var/home|/export/home)/|(?:[A-Za-z]:|/mnt/[a-z]|/[a-z])(?:\\{1,8}|/)(?i:Users)(?:\\{1,8}|/))([A-Za-z0-9._@-]+)";
         Self {
             home: Regex::new(home).expect("a constant, compiled in tests"),
             users: names(&mut { users }),

@@ -446,7 +446,7 @@ fn quoted_end(text: &str, start: usize, mark: u8, slashes: usize) -> Option<usiz
             .rev()
             .take_while(|b| **b == b'\\')
             .count();
-        let is_content = run > slashes && (run - slashes) % (2 * (slashes + 1)) != 0;
+        let is_content = run > slashes && !(run - slashes).is_multiple_of(2 * (slashes + 1));
         if !is_content {
             return Some(end - run.min(slashes));
         }
@@ -459,7 +459,7 @@ fn quoted_end(text: &str, start: usize, mark: u8, slashes: usize) -> Option<usiz
 fn ends_later(rest: &[u8], mark: u8) -> bool {
     let ahead = &rest[..rest.len().min(400)];
     memchr::memchr(mark, ahead)
-        .is_some_and(|len| ahead[..len].iter().filter(|b| **b == b'\n').count() < 6)
+        .is_some_and(|len| memchr::memchr_iter(b'\n', &ahead[..len]).count() < 6)
 }
 
 fn trim_slashes(text: &str, start: usize, end: usize) -> usize {

@@ -68,14 +68,7 @@ impl Redactor {
     /// A text that does not come from the store, such as a message for the user, redacted; as it
     /// stands where nothing in it must go.
     pub fn redact_text<'t>(&self, text: &'t str, scope: &mut Scope) -> Cow<'t, str> {
-        let new = self.search.is_some().then(|| {
-            Pen {
-                redactor: self,
-                scope,
-            }
-            .column("", text)
-        });
-        new.flatten().map_or(Cow::Borrowed(text), Cow::Owned)
+        self.apply(Raw::new(Cow::Borrowed(text)), scope)
     }
 
     /// What is found in finished output, in any format. Nothing, after redaction.

@@ -116,7 +116,7 @@ impl Search {
             .map(index)
             .collect();
         Ok(Self {
-            keywords: Keywords::new(words.words.iter().map(String::as_str)),
+            keywords: Keywords::new(words.spelled.iter().map(String::as_str)),
             targets: words.targets,
             rules,
             always,
@@ -343,7 +343,7 @@ fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
 /// Keywords, and what each sets going.
 #[derive(Default)]
 struct Words {
-    words: Vec<String>,
+    spelled: Vec<String>,
     targets: Vec<Vec<Target>>,
     places: std::collections::HashMap<String, usize>,
 }
@@ -354,9 +354,9 @@ impl Words {
             .places
             .entry(word.to_ascii_lowercase())
             .or_insert_with(|| {
-                self.words.push(word.to_owned());
+                self.spelled.push(word.to_owned());
                 self.targets.push(Vec::new());
-                self.words.len() - 1
+                self.spelled.len() - 1
             });
         self.targets[place].push(target);
     }

@@ -65,10 +65,10 @@ fn edit_cell(name: &str, value: &mut Value<'_>, pen: &mut Pen<'_>) {
         hide_id(name, value, pen);
         return;
     }
-    if let Value::Text(text) | Value::Json(text) = value {
-        if let Some(new) = pen.column(name, text) {
-            *text = Cow::Owned(new);
-        }
+    if let Value::Text(text) | Value::Json(text) = value
+        && let Some(new) = pen.column(name, text)
+    {
+        *text = Cow::Owned(new);
     }
 }
 
@@ -87,6 +87,14 @@ impl Texts for String {
     fn edit_texts(&mut self, pen: &mut Pen<'_>) {
         if let Some(new) = pen.column("", self) {
             *self = new;
+        }
+    }
+}
+
+impl Texts for Cow<'_, str> {
+    fn edit_texts(&mut self, pen: &mut Pen<'_>) {
+        if let Some(new) = pen.column("", self) {
+            *self = Cow::Owned(new);
         }
     }
 }

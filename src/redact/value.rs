@@ -34,6 +34,9 @@ impl Setting {
     }
 }
 
+/// Signs that stand in code and prose rather than in passwords.
+const CODE_SIGNS: [char; 7] = ['(', '[', '|', ',', '→', '…', '='];
+
 /// Longer values are judged by their beginning.
 const ENOUGH: usize = 300;
 
@@ -118,9 +121,8 @@ fn is_password(value: &str, traits: &Traits, setting: Setting) -> bool {
         return !is_constant(value, traits) || looks_random(value);
     }
     if traits.symbols > 0 {
-        return !(value.ends_with(['?', '!']) && traits.symbols == 1)
-            && !value.contains(['(', '[', '|', ',', '→', '…', '='])
-            || looks_random(value);
+        let is_exclaimed = value.ends_with(['?', '!']) && traits.symbols == 1;
+        return looks_random(value) || !is_exclaimed && !value.contains(CODE_SIGNS);
     }
     let is_plain_word = traits.upper == 0 && traits.separators == 0 && value.is_ascii();
     looks_random(value)
@@ -243,7 +245,7 @@ fn is_reference(value: &str, setting: Setting) -> bool {
         || value == "%v"
         || value.starts_with('{') && (value.ends_with('}') || !setting.quoted)
         || value.starts_with('&') && !setting.quoted
-        || value.starts_with("!")
+        || value.starts_with('!')
             && !setting.quoted
             && !value.contains(|c: char| c.is_ascii_digit())
         || value.contains("://")
@@ -302,6 +304,12 @@ fn is_code(value: &str) -> bool {
             && !looks_random(value)
 }
 
+/// Endings of files' names.
+const FILES: &[&str] = &[
+    ".pem", ".key", ".json", ".txt", ".yaml", ".yml", ".env", ".crt", ".toml", ".ini", ".py",
+    ".js", ".ts", ".md", ".go", ".rs", ".java", ".p12", ".pfx", ".jks", ".com", ".conf",
+];
+
 fn is_path(value: &str) -> bool {
     let value = value.trim();
     let is_rooted = ["/", "./", "../", "~/", "file:", "\\\\"]
@@ -314,10 +322,6 @@ fn is_path(value: &str) -> bool {
         return parts.clone().all(|p| !looks_random(p))
             || value.matches('/').count() > 3 && value.len() < 100 && value.contains('.');
     }
-    const FILES: &[&str] = &[
-        ".pem", ".key", ".json", ".txt", ".yaml", ".yml", ".env", ".crt", ".toml", ".ini", ".py",
-        ".js", ".ts", ".md", ".go", ".rs", ".java", ".p12", ".pfx", ".jks", ".com", ".conf",
-    ];
     FILES.iter().any(|f| value.ends_with(f)) && !value.contains(|c: char| "!@#$%^&*".contains(c))
 }
 

@@ -376,7 +376,7 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
         || is("creds")
         || is("cred")
         || is("secrets")
-        || is("tokens") && !qualifier.is_empty() && !is_one_of(qualifier, HARMLESS)
+        || is("tokens") && matches!(token_claim(qualifier), Some(Claim::Secret))
         || is("pat")
         || ends_with_one_of(head, &["token", "authkey"]) && !is_one_of(qualifier, HARMLESS);
     is_token.then_some(Claim::Token)

@@ -25,6 +25,15 @@ impl Setting {
         certain: false,
     };
 
+    /// Whether this may be a sentence.
+    fn is_prose(self) -> bool {
+        let is_loose = matches!(
+            self.operator,
+            Operator::Blank | Operator::Prose | Operator::Compare | Operator::Cell
+        );
+        is_loose && !self.quoted && !self.certain
+    }
+
     pub(super) fn of(opening: &Opening, certain: bool) -> Self {
         Self {
             operator: opening.operator,
@@ -43,6 +52,12 @@ const ENOUGH: usize = 300;
 /// Whether a value is a secret.
 pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
     let value = &value[..limit(value, ENOUGH)];
+    if setting.is_prose() && value.starts_with('(') || is_instant(value) {
+        return false;
+    }
+    if setting.is_prose() && !value.bytes().any(|b| b.is_ascii_digit()) && !looks_random(value) {
+        return false;
+    }
     if is_placeholder(value) || is_reference(value, setting) || is_path(value) {
         return false;
     }
@@ -105,10 +120,7 @@ fn is_password(value: &str, traits: &Traits, setting: Setting) -> bool {
     if value.len() < 4 || is_word_of_state(value) || is_numbered_name(value, traits, setting) {
         return false;
     }
-    let is_prose = matches!(
-        setting.operator,
-        Operator::Blank | Operator::Prose | Operator::Compare | Operator::Cell
-    ) && !setting.quoted;
+    let is_prose = setting.is_prose();
     if is_prose {
         return value.len() >= 6
             && (looks_random(value)
@@ -140,10 +152,7 @@ fn is_opaque(value: &str, traits: &Traits, setting: Setting) -> bool {
     if is_numbered_name(value, traits, setting) {
         return false;
     }
-    let is_prose = matches!(
-        setting.operator,
-        Operator::Blank | Operator::Prose | Operator::Compare | Operator::Cell
-    ) && !setting.quoted;
+    let is_prose = setting.is_prose();
     let is_name = traits.separators > 0 || traits.digits == 0 || is_prose;
     looks_random(value)
         || is_uuid(value)
@@ -235,6 +244,10 @@ fn is_reference(value: &str, setting: Setting) -> bool {
             && !(setting.quoted && looks_random(rest) && !rest.starts_with(['{', '(']))
     });
     begins_variable
+        || !setting.quoted
+            && (value.starts_with('*')
+                || is_type(value)
+                || is_number(value) && value.starts_with("0x"))
         || value.contains("${")
         || value.contains("$(")
         || value.contains("{{")
@@ -258,6 +271,15 @@ fn is_reference(value: &str, setting: Setting) -> bool {
         || value.contains(".+")
         || has_braces(value)
         || !setting.quoted && is_code(value)
+}
+
+/// `__u32`, `size_t`.
+fn is_type(value: &str) -> bool {
+    let bare = value.trim_matches('_');
+    let digits = bare.strip_prefix(['u', 'i', 'f', 's']).unwrap_or(bare);
+    value.starts_with("__") && bare.len() < 12
+        || value.ends_with("_t") && value.len() < 16
+        || bare.len() > digits.len() && matches!(digits, "8" | "16" | "32" | "64" | "128" | "size")
 }
 
 /// `prefix-{name}`.
@@ -296,6 +318,7 @@ fn is_code(value: &str) -> bool {
                 && !member[..len].contains(|c: char| c.is_ascii_digit())
         });
     rest.starts_with(['(', '[', '<'])
+        || rest.starts_with("!(")
         || rest.starts_with("->")
         || rest.starts_with("::")
         || is_member
@@ -325,10 +348,21 @@ fn is_path(value: &str) -> bool {
     FILES.iter().any(|f| value.ends_with(f)) && !value.contains(|c: char| "!@#$%^&*".contains(c))
 }
 
+/// A date, a time or both.
+fn is_instant(value: &str) -> bool {
+    let is_part = |b: u8| b.is_ascii_digit() || b"-:.+TZ ".contains(&b);
+    value.len() >= 8
+        && value.contains(['-', ':'])
+        && value.bytes().all(is_part)
+        && value.bytes().filter(u8::is_ascii_digit).count() >= 6
+}
+
 fn is_number(value: &str) -> bool {
-    value
-        .bytes()
-        .all(|b| b.is_ascii_digit() || b".,-+_%".contains(&b))
+    let hex = value.strip_prefix("0x").filter(|hex| hex.len() <= 16);
+    hex.is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()))
+        || value
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b".,-+_%".contains(&b))
 }
 
 pub(super) fn is_uuid(value: &str) -> bool {
@@ -377,6 +411,7 @@ pub(super) fn is_word_of_state(value: &str) -> bool {
         incorrect wrong confirm confirmation new-password current-password current old new reset change forgot update create login username user email \
         admin root guest postgres mysql redis mongo changeit credentials credential encrypted hashed plain plaintext masked removed omitted censored \
         ok success changed unchanged accepted rejected denied authenticated unauthorized authorized refreshed revoked verified unverified shared \
+        utf-8 utf8 utf-16 ascii latin1 latin-1 us-ascii base64 sha256 sha512 sha1 md5 rs256 hs256 es256 aes-256 pbkdf2 bcrypt argon2 argon2id ed25519 oauth1 v1 v2 v3 \
         the a an is in for and or not of to with from this that it be as at by if password: let const var function return self";
     let value = value
         .trim()

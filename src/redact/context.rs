@@ -161,8 +161,12 @@ impl<'t> Walk<'t> {
         }
         let end = self.end_of(&open);
         let setting = Setting::of(&open, self.is_certain(name, &open));
+        let before = name.start.checked_sub(1).map(|at| self.text.as_bytes()[at]);
+        let is_parameter = open.operator == Operator::Tight && matches!(before, Some(b'?' | b'&'));
         let claim = if scheme > 0 {
             claim.max(Claim::Secret)
+        } else if is_parameter {
+            claim.max(Claim::Token)
         } else {
             claim
         };

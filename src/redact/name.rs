@@ -98,6 +98,14 @@ const SECRET_ENDINGS: &[&str] = &[
     "secret",
 ];
 
+/// Before `pass`: whoever has a password, as against a pass of a compiler.
+const OWNERS: &[&str] = &[
+    "db", "database", "default", "admin", "root", "user", "smtp", "mail", "email", "ftp", "sftp",
+    "ssh", "sudo", "my", "sql", "mysql", "pg", "postgres", "redis", "mongo", "rabbit", "rabbitmq",
+    "mq", "http", "proxy", "basic", "auth", "login", "key", "store", "svc", "service", "api",
+    "app", "wifi", "vpn", "ldap", "imap",
+];
+
 /// Before `key`: a key that opens something.
 const KEYS: &[&str] = &[
     "api",
@@ -356,6 +364,9 @@ pub(super) fn claim(name: &str) -> Option<Claim> {
 fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
     let is = |word: &str| head.eq_ignore_ascii_case(word);
     if is_one_of(head, PASSWORDS) || ends_with_one_of(head, PASSWORD_ENDINGS) {
+        return Some(Claim::Password);
+    }
+    if is("pass") && is_one_of(qualifier, OWNERS) {
         return Some(Claim::Password);
     }
     if is("key") || is("keys") {

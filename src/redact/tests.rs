@@ -282,6 +282,71 @@ fn unescaped(text: &str) -> String {
     }
 }
 
+/// A session's text in the forms that files have: JSON in JSON, HTML, Markdown.
+fn written(row: &str) -> Vec<String> {
+    let html = |text: &str| {
+        text.replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .replace('"', "&quot;")
+    };
+    let quoted = |text: &str| {
+        text.lines()
+            .map(|line| format!("> {line}\n"))
+            .collect::<String>()
+    };
+    let mut forms = vec![
+        row.to_owned(),
+        json!({"id": "s", "messages": [{"content": row}]}).to_string(),
+        html(row),
+        quoted(row),
+    ];
+    if let Ok(value) = serde_json::from_str::<Json>(row) {
+        let pretty = serde_json::to_string_pretty(&value).unwrap();
+        forms.extend([
+            html(&pretty),
+            format!("# Call\n\n```json\n{pretty}\n```\n"),
+            json!({ "args": value }).to_string(),
+        ]);
+        let leaf = value["command"].as_str().or(value["output"].as_str());
+        forms.extend(
+            leaf.iter()
+                .flat_map(|leaf| [(*leaf).to_owned(), html(leaf), quoted(leaf)]),
+        );
+    }
+    forms
+}
+
+#[test]
+fn nothing_is_found_in_finished_files() {
+    let mut found = Vec::new();
+    let contexts =
+        cases(include_str!("../../fixtures/redaction/contexts.jsonl")).map(|(_, case)| case.text);
+    let ordinary = include_str!("../../fixtures/redaction/ordinary.jsonl").lines();
+    let ordinary = ordinary.map(|line| {
+        serde_json::from_str::<Json>(line).unwrap()["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    });
+    for text in contexts.chain(ordinary) {
+        for row in escaped(&text) {
+            for form in written(&redact(&row)) {
+                let findings = redactor().scan_bytes(form.as_bytes());
+                if !findings.is_empty() {
+                    found.push(format!("{form:?} {findings:?}"));
+                }
+            }
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "{}: {:#?}",
+        found.len(),
+        &found[..found.len().min(20)]
+    );
+}
+
 /// How tools and people write a secret down.
 const TEMPLATES: &[&str] = &[
     "§",

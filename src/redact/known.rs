@@ -13,7 +13,8 @@ use serde_json::Value as Json;
 
 use super::name::{Claim, claim};
 use super::natural::looks_random;
-use super::value::{Setting, is_secret, is_uuid, is_word_of_state};
+use super::standin::{is_uuid, is_word_of_state};
+use super::value::{Setting, is_secret};
 
 /// Texts that must not leave, each in every form it may have been written down in.
 #[derive(Default)]

@@ -1,10 +1,29 @@
 //! Redaction: the stage through which everything passes that leaves the store.
+//!
+//! What the store yields is sealed ([`Raw`]); [`Redactor::apply`] alone opens it, and takes out of
+//! every text in it what must not leave. `--no-redact` is [`Redactor::none`], not a way round it.
+//!
+//! A text goes through three layers:
+//!
+//! 1. *Structure* (`redactor`, `json`, `view`): JSON is walked leaf by leaf to any depth, with
+//!    each leaf's key as context, and only changed leaves are written anew.
+//! 2. *Search* (`search`, `keywords`): one pass finds every keyword of every rule; a rule's
+//!    pattern is run only around its own. Rules are data: `redact-rules/`, [`rule`], [`load`].
+//! 3. *Context* (`context`, `name`, `read`, `end`, `value`, `standin`, `natural`, `header`, `url`):
+//!    what a name says of its value, in any notation, and whether the value is one.
+//!
+//! What is found becomes a marker ([`Scope`]): `[REDACTED:rule]`, and `[REDACTED:rule#2]` for
+//! the second value of the same rule in a session. A marker is nobody's secret, so redacting
+//! twice changes nothing, and [`Redactor::scan_bytes`] finds nothing in a finished file.
 
 pub mod builtin;
 pub mod check;
 pub mod checksum;
 mod context;
+mod cursor;
+mod end;
 pub mod example;
+mod header;
 mod json;
 mod keywords;
 pub mod known;
@@ -17,7 +36,9 @@ mod redactor;
 pub mod rule;
 mod scope;
 mod search;
+mod standin;
 mod texts;
+mod url;
 mod value;
 mod view;
 
@@ -25,5 +46,7 @@ pub use redactor::{Pen, Redactor};
 pub use scope::{Finding, Scope};
 pub use texts::{Raw, Texts};
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -40,311 +40,55 @@ pub(super) const STEMS: &[&str] = &[
     "cookie",
 ];
 
-const PASSWORDS: &[&str] = &[
-    "password",
-    "passwords",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pwd",
-    "psk",
-    "passwort",
-    "kennwort",
-    "senha",
-    "contraseña",
-    "contrasena",
-    "userpass",
-    "requirepass",
-    "masterauth",
-    "storepass",
-    "keypass",
-    "sshpass",
-    "dbpass",
-    "rootpass",
-    "adminpass",
-    "userpassword",
-    "passw",
-    "passwrd",
-];
+const PASSWORDS: &str = "\
+    password passwords passwd passphrase passcode pwd psk passwort kennwort senha \
+    contraseña contrasena userpass requirepass masterauth storepass keypass sshpass \
+    dbpass rootpass adminpass userpassword passw passwrd";
 
 /// Endings of words written together that say as much as the word alone.
-const PASSWORD_ENDINGS: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "userpass",
-    "storepass",
-    "keypass",
-];
+const PASSWORD_ENDINGS: &str = "\
+    password passwd passphrase pwd userpass storepass keypass";
 
-const SECRET_ENDINGS: &[&str] = &[
-    "apikey",
-    "secretkey",
-    "accesskey",
-    "privatekey",
-    "authkey",
-    "masterkey",
-    "signingkey",
-    "encryptionkey",
-    "accountkey",
-    "sharedkey",
-    "authtoken",
-    "accesstoken",
-    "refreshtoken",
-    "bottoken",
-    "apitoken",
-    "clientsecret",
-    "secret",
-];
+const SECRET_ENDINGS: &str = "\
+    apikey secretkey accesskey privatekey authkey masterkey signingkey encryptionkey \
+    accountkey sharedkey authtoken accesstoken refreshtoken bottoken apitoken \
+    clientsecret secret";
 
 /// Before `pass`: whoever has a password, as against a pass of a compiler.
-const OWNERS: &[&str] = &[
-    "db", "database", "default", "admin", "root", "user", "smtp", "mail", "email", "ftp", "sftp",
-    "ssh", "sudo", "my", "sql", "mysql", "pg", "postgres", "redis", "mongo", "rabbit", "rabbitmq",
-    "mq", "http", "proxy", "basic", "auth", "login", "key", "store", "svc", "service", "api",
-    "app", "wifi", "vpn", "ldap", "imap",
-];
+const OWNERS: &str = "\
+    db database default admin root user smtp mail email ftp sftp ssh sudo my sql mysql pg \
+    postgres redis mongo rabbit rabbitmq mq http proxy basic auth login key store svc \
+    service api app wifi vpn ldap imap";
 
 /// Before `key`: a key that opens something.
-const KEYS: &[&str] = &[
-    "api",
-    "access",
-    "secret",
-    "private",
-    "encryption",
-    "decryption",
-    "signing",
-    "sign",
-    "master",
-    "account",
-    "auth",
-    "service",
-    "deploy",
-    "deployment",
-    "webhook",
-    "shared",
-    "storage",
-    "app",
-    "application",
-    "admin",
-    "jwt",
-    "hmac",
-    "crypto",
-    "subscription",
-    "license",
-    "licence",
-    "tls",
-    "ssl",
-    "client",
-    "server",
-    "host",
-    "ssh",
-    "consumer",
-    "session",
-    "cookie",
-    "aes",
-    "rsa",
-    "security",
-    "write",
-    "read",
-    "ingest",
-    "ingestion",
-    "integration",
-    "project",
-    "user",
-    "root",
-    "data",
-    "management",
-    "function",
-    "functions",
-    "role",
-    "stripe",
-    "openai",
-    "anthropic",
-    "gemini",
-    "google",
-    "maps",
-    "sendgrid",
-    "mailgun",
-    "wandb",
-    "groq",
-    "xai",
-    "cohere",
-    "hf",
-    "aws",
-    "azure",
-    "datadog",
-    "algolia",
-    "firebase",
-    "supabase",
-    "anon",
-    "fernet",
-    "wireguard",
-    "preshared",
-    "presharedkey",
-    "cipher",
-    "nacl",
-    "sk",
-    "dsa",
-    "kms",
-    "routing",
-    "provisioning",
-    "enrollment",
-    "registration",
-    "agent",
-    "bearer",
-    "machine",
-    "pem",
-    "vault",
-    "unseal",
-    "recovery",
-    "flask",
-    "django",
-    "rails",
-    "laravel",
-];
+const KEYS: &str = "\
+    api access secret private encryption decryption signing sign master account auth \
+    service deploy deployment webhook shared storage app application admin jwt hmac \
+    crypto subscription license licence tls ssl client server host ssh consumer session \
+    cookie aes rsa security write read ingest ingestion integration project user root \
+    data management function functions role stripe openai anthropic gemini google maps \
+    sendgrid mailgun wandb groq xai cohere hf aws azure datadog algolia firebase supabase \
+    anon fernet wireguard preshared presharedkey cipher nacl sk dsa kms routing \
+    provisioning enrollment registration agent bearer machine pem vault unseal recovery \
+    flask django rails laravel";
 
 /// Before `key` or `token`: neither opens anything.
-const HARMLESS: &[&str] = &[
-    "public",
-    "pub",
-    "primary",
-    "foreign",
-    "cache",
-    "partition",
-    "sort",
-    "object",
-    "dict",
-    "index",
-    "composite",
-    "unique",
-    "lookup",
-    "row",
-    "group",
-    "map",
-    "parent",
-    "item",
-    "idempotency",
-    "translation",
-    "registry",
-    "bos",
-    "eos",
-    "pad",
-    "unk",
-    "sep",
-    "cls",
-    "mask",
-    "max",
-    "min",
-    "total",
-    "num",
-    "n",
-    "input",
-    "output",
-    "prompt",
-    "completion",
-    "cached",
-    "next",
-    "prev",
-    "page",
-    "continuation",
-    "special",
-    "first",
-    "last",
-    "stop",
-    "start",
-    "end",
-    "begin",
-    "image",
-    "unexpected",
-    "expected",
-    "current",
-    "lookahead",
-    "cancellation",
-    "cancel",
-    "logprob",
-    "delimiter",
-    "string",
-    "per",
-    "arrow",
-    "column",
-    "document",
-    "routing_",
-    "hot",
-    "json",
-    "xml",
-    "name",
-    "field",
-    "sync",
-    "resume",
-    "event",
-    "fim",
-    "reasoning",
-    "eot",
-    "pagination",
-    "decoder",
-    "s3",
-    "bucket",
-    "is",
-    "has",
-    "no",
-    "by",
-    "on",
-    "the_",
-    "press",
-    "any",
-    "enter",
-    "shortcut",
-    "message",
-    "dedupe",
-    "dedup",
-    "shard",
-    "hash",
-    "range",
-];
+const HARMLESS: &str = "\
+    public pub primary foreign cache partition sort object dict index composite unique \
+    lookup row group map parent item idempotency translation registry bos eos pad unk sep \
+    cls mask max min total num n input output prompt completion cached next prev page \
+    continuation special first last stop start end begin image unexpected expected \
+    current lookahead cancellation cancel logprob delimiter string per arrow column \
+    document hot json xml name field sync resume event fim reasoning eot pagination \
+    decoder s3 bucket is has no by on press any enter shortcut message dedupe dedup shard \
+    hash range";
 
 /// After the head: they change nothing.
-const SUFFIXES: &[&str] = &[
-    "value",
-    "val",
-    "base",
-    "data",
-    "base64",
-    "b64",
-    "prod",
-    "production",
-    "dev",
-    "development",
-    "staging",
-    "stage",
-    "test",
-    "live",
-    "sandbox",
-    "old",
-    "new",
-    "current",
-    "previous",
-    "default",
-    "primary",
-    "secondary",
-    "backup",
-    "main",
-    "local",
-    "raw",
-    "plain",
-    "plaintext",
-    "env",
-    "override",
-    "enc",
-    "dec",
-    "this",
-    "literal",
-    "confirmation",
-    "confirm",
-    "wo",
-    "string_value",
-];
+const SUFFIXES: &str = "\
+    value val base data base64 b64 prod production dev development staging stage test \
+    live sandbox old new current previous default primary secondary backup main local raw \
+    plain plaintext env override enc dec this literal confirmation confirm wo \
+    string_value";
 
 /// What a name claims; `None` for a name that claims nothing.
 pub(super) fn claim(name: &str) -> Option<Claim> {
@@ -389,7 +133,7 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
         || is("secrets")
         || is("tokens") && matches!(token_claim(qualifier), Some(Claim::Secret))
         || is("pat")
-        || ends_with_one_of(head, &["token", "authkey"]) && !is_one_of(qualifier, HARMLESS);
+        || ends_with_one_of(head, "token authkey") && !is_one_of(qualifier, HARMLESS);
     is_token.then_some(Claim::Token)
 }
 
@@ -404,11 +148,9 @@ fn key_claim(qualifier: &str) -> Option<Claim> {
 }
 
 fn token_claim(qualifier: &str) -> Option<Claim> {
-    const SECRET: &[&str] = &[
-        "access", "refresh", "auth", "api", "bearer", "bot", "secret", "id", "session", "security",
-        "personal", "private", "oauth", "csrf", "jwt", "service", "vault", "user", "admin", "app",
-        "deploy", "x",
-    ];
+    const SECRET: &str = "\
+    access refresh auth api bearer bot secret id session security personal private oauth \
+    csrf jwt service vault user admin app deploy x";
     if is_one_of(qualifier, HARMLESS) {
         None
     } else if is_one_of(qualifier, SECRET) {
@@ -422,12 +164,13 @@ fn is_suffix(word: &str) -> bool {
     is_one_of(word, SUFFIXES) || word.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn is_one_of(word: &str, list: &[&str]) -> bool {
-    list.iter().any(|l| l.eq_ignore_ascii_case(word))
+fn is_one_of(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace()
+        .any(|l| l.eq_ignore_ascii_case(word))
 }
 
-fn ends_with_one_of(word: &str, endings: &[&str]) -> bool {
-    endings.iter().any(|ending| {
+fn ends_with_one_of(word: &str, endings: &str) -> bool {
+    endings.split_ascii_whitespace().any(|ending| {
         word.len()
             .checked_sub(ending.len())
             .is_some_and(|at| word.as_bytes()[at..].eq_ignore_ascii_case(ending.as_bytes()))

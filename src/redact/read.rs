@@ -1,10 +1,13 @@
-//! Reads what follows a name in any notation: the operator, the opening quote, the value's end.
+//! Reads what follows a name in any notation: the operator and the opening quote. Where the value
+//! ends is [`super::end`]'s to say.
 //!
 //! Transcripts hold text that was escaped any number of times, cut anywhere, and coloured, so
 //! nothing here expects well-formed input. Each function looks at a bounded piece of text or at
 //! the value itself.
 
 use std::ops::Range;
+
+use super::cursor::{Cursor, Quote};
 
 /// What joins a name to its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,17 +34,6 @@ pub(super) enum Operator {
     Blank,
 }
 
-/// What stands round a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quote {
-    /// Nothing.
-    Bare,
-    /// A quotation mark behind so many backslashes.
-    Mark(u8, usize),
-    /// `&quot;` and its like.
-    Entity,
-}
-
 /// Where a value begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Opening {
@@ -51,9 +43,6 @@ pub(super) struct Opening {
     /// Whether a quote closed the name.
     pub(super) quoted_name: bool,
 }
-
-/// Blanks between the parts of an assignment; more are a layout that joins nothing.
-const MAX_BLANKS: usize = 40;
 
 /// What joins the name `name` to a value, and where that begins.
 pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
@@ -80,32 +69,7 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
     })
 }
 
-#[derive(Clone, Copy)]
-struct Cursor<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
 impl Cursor<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn starts(&self, with: &str) -> bool {
-        self.bytes[self.at..].len() >= with.len()
-            && self.bytes[self.at..self.at + with.len()].eq_ignore_ascii_case(with.as_bytes())
-    }
-
-    fn eat(&mut self, text: &str) -> bool {
-        let is_there = self.starts(text);
-        self.at += if is_there { text.len() } else { 0 };
-        is_there
-    }
-
-    fn eat_any(&mut self, texts: &[&str]) -> bool {
-        texts.iter().any(|text| self.eat(text))
-    }
-
     /// Quotes, brackets and colours after a name; whether there was a quote.
     fn skip_closers(&mut self) -> bool {
         let mut quoted = false;
@@ -123,61 +87,6 @@ impl Cursor<'_> {
             }
         }
         quoted
-    }
-
-    fn eat_quote(&mut self) -> Option<Quote> {
-        let slashes = self.bytes[self.at..]
-            .iter()
-            .take_while(|b| **b == b'\\')
-            .count();
-        match self.bytes.get(self.at + slashes) {
-            Some(mark @ (b'"' | b'\'' | b'`')) => {
-                self.at += slashes + 1;
-                Some(Quote::Mark(*mark, slashes))
-            }
-            Some(b'u') if slashes > 0 => {
-                let is_mark = self.bytes.get(self.at + slashes..self.at + slashes + 5);
-                let mark = match is_mark? {
-                    b"u0022" => b'"',
-                    b"u0027" => b'\'',
-                    _ => return None,
-                };
-                self.at += slashes + 5;
-                Some(Quote::Mark(mark, usize::MAX))
-            }
-            _ => self
-                .eat_any(&[
-                    "&quot;", "&#34;", "&#39;", "&#x27;", "&apos;", "%22", "&#x22;",
-                ])
-                .then_some(Quote::Entity),
-        }
-    }
-
-    /// Spaces and tabs, real or escaped.
-    fn skip_blanks(&mut self) {
-        for _ in 0..MAX_BLANKS {
-            match self.peek() {
-                Some(b' ' | b'\t') => self.at += 1,
-                _ if self.starts("\\t") || self.starts("%20") => {
-                    self.at += if self.starts("%") { 3 } else { 2 }
-                }
-                _ => return,
-            }
-        }
-    }
-
-    /// `\u{1b}[32m` or what is left of it.
-    fn skip_colour(&mut self) {
-        let mut next = *self;
-        if next.eat_any(&["\u{1b}[", "\\u001b[", "\\x1b[", "\\033[", "\\e["]) {
-            let digits = next.bytes[next.at..]
-                .iter()
-                .take_while(|b| b.is_ascii_digit() || **b == b';');
-            next.at += digits.take(12).count();
-            if next.eat("m") {
-                self.at = next.at;
-            }
-        }
     }
 
     /// ` [None]` in `Secret Access Key [None]:`, `(required)` and the like.
@@ -412,162 +321,9 @@ impl Cursor<'_> {
     }
 }
 
-/// Where the value ends that begins at `opening`.
-pub(super) fn value_end(text: &str, opening: &Opening) -> usize {
-    match opening.quote {
-        Quote::Mark(mark, slashes) => quoted_end(text, opening.start, mark, slashes)
-            .unwrap_or_else(|| bare_end(text, opening)),
-        Quote::Entity => entity_end(text, opening.start),
-        Quote::Bare => bare_end(text, opening),
-    }
-}
-
-/// The closing mark: one behind as many backslashes, or fewer where an outer string ends.
-fn quoted_end(text: &str, start: usize, mark: u8, slashes: usize) -> Option<usize> {
-    if slashes == usize::MAX {
-        return text[start..]
-            .find("\\u00")
-            .map(|len| trim_slashes(text, start, start + len));
-    }
-    let bytes = text.as_bytes();
-    let mut at = start;
-    while at < bytes.len() {
-        let len = memchr::memchr2(mark, b'\n', &bytes[at..])?;
-        let end = at + len;
-        if bytes[end] == b'\n' {
-            if mark == b'`' || slashes == 0 && ends_later(&bytes[end..], mark) {
-                at = end + 1;
-                continue;
-            }
-            return None;
-        }
-        let run = bytes[start..end]
-            .iter()
-            .rev()
-            .take_while(|b| **b == b'\\')
-            .count();
-        let is_content = run > slashes && !(run - slashes).is_multiple_of(2 * (slashes + 1));
-        if !is_content {
-            return Some(end - run.min(slashes));
-        }
-        at = end + 1;
-    }
-    None
-}
-
-/// Whether a quoted value of several lines ends soon.
-fn ends_later(rest: &[u8], mark: u8) -> bool {
-    let ahead = &rest[..rest.len().min(400)];
-    memchr::memchr(mark, ahead)
-        .is_some_and(|len| memchr::memchr_iter(b'\n', &ahead[..len]).count() < 6)
-}
-
-fn trim_slashes(text: &str, start: usize, end: usize) -> usize {
-    start + text[start..end].trim_end_matches('\\').len()
-}
-
-fn entity_end(text: &str, start: usize) -> usize {
-    let rest = &text[start..];
-    let ends = [
-        "&quot;", "&#34;", "&#39;", "&#x27;", "&apos;", "%22", "&#x22;", "\n",
-    ];
-    let found = ends
-        .iter()
-        .filter_map(|end| rest[..limit(rest, 4096)].find(end))
-        .min();
-    start + found.unwrap_or_else(|| rest.find(char::is_whitespace).unwrap_or(rest.len()))
-}
-
-/// The largest character boundary up to `at`.
-pub(super) fn limit(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find(|i| text.is_char_boundary(*i))
-        .unwrap_or(0)
-}
-
-/// Where a value without quotes ends.
-fn bare_end(text: &str, opening: &Opening) -> usize {
-    let bytes = text.as_bytes();
-    let mut depth = 0_usize;
-    let mut at = opening.start;
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        match bytes[at] {
-            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'|' | 0x1b => break,
-            b'\\' if is_escape(rest) => break,
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' if depth == 0 => break,
-            b')' | b']' | b'}' => depth -= 1,
-            b';' | b',' if opening.operator == Operator::Cell || separates(rest) => break,
-            b'&' if continues_query(rest) => break,
-            b'%' if opening.operator == Operator::Percent && is_percent_delimiter(rest) => break,
-            _ => {}
-        }
-        at += 1;
-    }
-    trim_sentence(text, opening, at)
-}
-
-/// `\n`, `\"`, `\u001b` and the end of a line that goes on.
-fn is_escape(rest: &[u8]) -> bool {
-    matches!(
-        rest.get(1),
-        None | Some(
-            b'n' | b't' | b'r' | b'"' | b'\'' | b'\\' | b'\n' | b'u' | b'x' | b'0' | b'e' | b'`'
-        )
-    )
-}
-
-/// After `;` or `,`: a blank, the end, or another name with a value.
-fn separates(rest: &[u8]) -> bool {
-    let after = &rest[1..];
-    let name = after
-        .iter()
-        .take(40)
-        .take_while(|b| b.is_ascii_alphanumeric() || b" _-.".contains(b))
-        .count();
-    matches!(
-        after.first(),
-        None | Some(b' ' | b'\n' | b'\r' | b'\t' | b'"' | b'\'' | b'\\' | b'{' | b'}' | b')')
-    ) || name > 0 && matches!(after.get(name), Some(b'=' | b':'))
-}
-
-/// After `&`: another parameter or an entity's name.
-fn continues_query(rest: &[u8]) -> bool {
-    let after = &rest[1..];
-    let name = after
-        .iter()
-        .take(60)
-        .take_while(|b| b.is_ascii_alphanumeric() || b"_-.#[]%".contains(b))
-        .count();
-    name > 0 && matches!(after.get(name), Some(b'=' | b';'))
-        || matches!(after.first(), None | Some(b'&' | b'"' | b'\'' | b' '))
-}
-
-fn is_percent_delimiter(rest: &[u8]) -> bool {
-    let code = rest.get(1..3).map(<[u8]>::to_ascii_lowercase);
-    matches!(
-        code.as_deref(),
-        Some(b"26" | b"22" | b"0a" | b"0d" | b"20" | b"3b" | b"2c" | b"7d" | b"27")
-    )
-}
-
-/// The full stop after a sentence is no part of the value.
-fn trim_sentence(text: &str, opening: &Opening, end: usize) -> usize {
-    let value = &text[opening.start..end];
-    let trimmed = match opening.operator {
-        Operator::Prose | Operator::Blank | Operator::Colon => {
-            value.trim_end_matches(['.', ':', '?', ';', ','])
-        }
-        _ => value.trim_end_matches([';', ',']),
-    };
-    opening.start + trimmed.len()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::end::value_end;
     use super::*;
 
     fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
-use super::context::{Kind, cookie_secrets, scheme_len};
+use super::context::Kind;
+use super::header::{cookie_secrets, scheme_len};
 use super::json::{self, Editor};
 use super::known::KnownValues;
 use super::name::{Claim, claim};

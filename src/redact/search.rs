@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::context::{Kind, Walk};
+use super::end::limit;
 use super::keywords::Keywords;
 use super::known::KnownValues;
 use super::name::STEMS;
-use super::read::limit;
 use super::rule::{Group, Matcher, Rule, RuleError};
 use super::view;
 
@@ -43,6 +43,13 @@ struct Lazy {
 }
 
 impl Lazy {
+    fn new(rule: Rule) -> Self {
+        Self {
+            rule,
+            matcher: OnceLock::new(),
+        }
+    }
+
     fn matcher(&self) -> &Matcher {
         self.matcher.get_or_init(|| {
             Matcher::new(&self.rule).expect("every rule was compiled when it was loaded or tested")
@@ -83,34 +90,17 @@ impl Search {
         }
         // A user's rule takes the place of a built-in one of the same name.
         let is_replaced = |rule: &Rule| users.iter().any(|user| user.id == rule.id);
-        let checked: Vec<Rule> = checked
+        let own: Vec<Rule> = checked
             .into_iter()
             .filter(|rule| !is_replaced(rule))
             .collect();
-        let chosen = checked
+        let chosen = own
             .into_iter()
             .chain(users)
             .filter(|rule| groups.contains(&rule.group));
-        let rules: Vec<Lazy> = chosen
-            .map(|rule| Lazy {
-                rule,
-                matcher: OnceLock::new(),
-            })
-            .collect();
+        let rules: Vec<Lazy> = chosen.map(Lazy::new).collect();
         let contexts = groups.contains(&Group::Secrets);
-        let mut words = Words::default();
-        for (i, lazy) in rules.iter().enumerate() {
-            for keyword in &lazy.rule.keywords {
-                words.add(keyword, Target::Rule(index(i)));
-            }
-        }
-        if contexts {
-            words.add_contexts();
-        }
-        for (i, value) in known.iter().enumerate() {
-            words.add(value, Target::Known(i));
-        }
-        words.add(MARKER, Target::Marker);
+        let words = Words::of(&rules, contexts, &known);
         let always = (0..rules.len())
             .filter(|i| rules[*i].rule.keywords.is_empty())
             .map(index)
@@ -349,6 +339,23 @@ struct Words {
 }
 
 impl Words {
+    fn of(rules: &[Lazy], contexts: bool, known: &KnownValues) -> Self {
+        let mut words = Self::default();
+        for (i, lazy) in rules.iter().enumerate() {
+            for keyword in &lazy.rule.keywords {
+                words.add(keyword, Target::Rule(index(i)));
+            }
+        }
+        if contexts {
+            words.add_contexts();
+        }
+        for (i, value) in known.iter().enumerate() {
+            words.add(value, Target::Known(i));
+        }
+        words.add(MARKER, Target::Marker);
+        words
+    }
+
     fn add(&mut self, word: &str, target: Target) {
         let place = *self
             .places

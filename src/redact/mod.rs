@@ -41,6 +41,7 @@ mod texts;
 mod url;
 mod value;
 mod view;
+mod words;
 
 pub use redactor::{Pen, Redactor};
 pub use scope::{Finding, Scope};

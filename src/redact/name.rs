@@ -5,6 +5,8 @@
 //! `key` and `token` are asked for their qualifier, because most keys and tokens in a
 //! transcript are those of dictionaries, parsers and language models.
 
+use super::words::WordSet;
+
 /// How far a name vouches for its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Claim {
@@ -40,10 +42,12 @@ pub(super) const STEMS: &[&str] = &[
     "cookie",
 ];
 
-const PASSWORDS: &str = "\
+static PASSWORDS: WordSet = WordSet::new(
+    "\
     password passwords passwd passphrase passcode pwd psk passwort kennwort senha \
     contraseña contrasena userpass requirepass masterauth storepass keypass sshpass \
-    dbpass rootpass adminpass userpassword passw passwrd";
+    dbpass rootpass adminpass userpassword passw passwrd",
+);
 
 /// Endings of words written together that say as much as the word alone.
 const PASSWORD_ENDINGS: &str = "\
@@ -55,13 +59,16 @@ const SECRET_ENDINGS: &str = "\
     clientsecret secret";
 
 /// Before `pass`: whoever has a password, as against a pass of a compiler.
-const OWNERS: &str = "\
+static OWNERS: WordSet = WordSet::new(
+    "\
     db database default admin root user smtp mail email ftp sftp ssh sudo my sql mysql pg \
     postgres redis mongo rabbit rabbitmq mq http proxy basic auth login key store svc \
-    service api app wifi vpn ldap imap";
+    service api app wifi vpn ldap imap",
+);
 
 /// Before `key`: a key that opens something.
-const KEYS: &str = "\
+static KEYS: WordSet = WordSet::new(
+    "\
     api access secret private encryption decryption signing sign master account auth \
     service deploy deployment webhook shared storage app application admin jwt hmac \
     crypto subscription license licence tls ssl client server host ssh consumer session \
@@ -70,10 +77,12 @@ const KEYS: &str = "\
     sendgrid mailgun wandb groq xai cohere hf aws azure datadog algolia firebase supabase \
     anon fernet wireguard preshared presharedkey cipher nacl sk dsa kms routing \
     provisioning enrollment registration agent bearer machine pem vault unseal recovery \
-    flask django rails laravel";
+    flask django rails laravel",
+);
 
 /// Before `key` or `token`: neither opens anything.
-const HARMLESS: &str = "\
+static HARMLESS: WordSet = WordSet::new(
+    "\
     public pub primary foreign cache partition sort object dict index composite unique \
     lookup row group map parent item idempotency translation registry bos eos pad unk sep \
     cls mask max min total num n input output prompt completion cached next prev page \
@@ -81,14 +90,17 @@ const HARMLESS: &str = "\
     current lookahead cancellation cancel logprob delimiter string per arrow column \
     document hot json xml name field sync resume event fim reasoning eot pagination \
     decoder s3 bucket is has no by on press any enter shortcut message dedupe dedup shard \
-    hash range";
+    hash range",
+);
 
 /// After the head: they change nothing.
-const SUFFIXES: &str = "\
+static SUFFIXES: WordSet = WordSet::new(
+    "\
     value val base data base64 b64 prod production dev development staging stage test \
     live sandbox old new current previous default primary secondary backup main local raw \
     plain plaintext env override enc dec this literal confirmation confirm wo \
-    string_value";
+    string_value",
+);
 
 /// What a name claims; `None` for a name that claims nothing.
 pub(super) fn claim(name: &str) -> Option<Claim> {
@@ -107,10 +119,10 @@ pub(super) fn claim(name: &str) -> Option<Claim> {
 
 fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
     let is = |word: &str| head.eq_ignore_ascii_case(word);
-    if is_one_of(head, PASSWORDS) || ends_with_one_of(head, PASSWORD_ENDINGS) {
+    if PASSWORDS.holds(head) || ends_with_one_of(head, PASSWORD_ENDINGS) {
         return Some(Claim::Password);
     }
-    if is("pass") && is_one_of(qualifier, OWNERS) {
+    if is("pass") && OWNERS.holds(qualifier) {
         return Some(Claim::Password);
     }
     if is("key") || is("keys") {
@@ -133,14 +145,14 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
         || is("secrets")
         || is("tokens") && matches!(token_claim(qualifier), Some(Claim::Secret))
         || is("pat")
-        || ends_with_one_of(head, "token authkey") && !is_one_of(qualifier, HARMLESS);
+        || ends_with_one_of(head, "token authkey") && !HARMLESS.holds(qualifier);
     is_token.then_some(Claim::Token)
 }
 
 fn key_claim(qualifier: &str) -> Option<Claim> {
-    if is_one_of(qualifier, KEYS) {
+    if KEYS.holds(qualifier) {
         Some(Claim::Secret)
-    } else if is_one_of(qualifier, HARMLESS) {
+    } else if HARMLESS.holds(qualifier) {
         None
     } else {
         Some(Claim::Key)
@@ -148,12 +160,14 @@ fn key_claim(qualifier: &str) -> Option<Claim> {
 }
 
 fn token_claim(qualifier: &str) -> Option<Claim> {
-    const SECRET: &str = "\
+    static SECRET: WordSet = WordSet::new(
+        "\
     access refresh auth api bearer bot secret id session security personal private oauth \
-    csrf jwt service vault user admin app deploy x";
-    if is_one_of(qualifier, HARMLESS) {
+    csrf jwt service vault user admin app deploy x",
+    );
+    if HARMLESS.holds(qualifier) {
         None
-    } else if is_one_of(qualifier, SECRET) {
+    } else if SECRET.holds(qualifier) {
         Some(Claim::Secret)
     } else {
         Some(Claim::Token)
@@ -161,12 +175,7 @@ fn token_claim(qualifier: &str) -> Option<Claim> {
 }
 
 fn is_suffix(word: &str) -> bool {
-    is_one_of(word, SUFFIXES) || word.bytes().all(|b| b.is_ascii_digit())
-}
-
-fn is_one_of(word: &str, list: &str) -> bool {
-    list.split_ascii_whitespace()
-        .any(|l| l.eq_ignore_ascii_case(word))
+    SUFFIXES.holds(word) || word.bytes().all(|b| b.is_ascii_digit())
 }
 
 fn ends_with_one_of(word: &str, endings: &str) -> bool {

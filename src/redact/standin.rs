@@ -2,6 +2,7 @@
 //! dates, and words about a secret's state.
 
 use super::natural::looks_random;
+use super::words::WordSet;
 
 /// Texts that stand where a value is to be filled in, or was taken out.
 pub(super) fn is_placeholder(value: &str) -> bool {
@@ -189,7 +190,8 @@ pub(super) fn is_uuid(value: &str) -> bool {
 
 /// Words that say something about a secret instead of being one.
 pub(super) fn is_word_of_state(value: &str) -> bool {
-    const WORDS: &str = "string str text password passwd pwd pass secret token key none null nil undefined true false yes no on off \
+    static WORDS: WordSet = WordSet::new(
+        "string str text password passwd pwd pass secret token key none null nil undefined true false yes no on off \
         required optional expired invalid valid missing empty unknown hidden failed passed skipped error warning found present absent set unset \
         default test testing foo bar baz foobar example sample value type integer int number boolean bool object array any char varchar bytes \
         bearer basic digest negotiate oauth oauth2 apikey api_key jwt auto auto-generated generated random stdin prompt env environment \
@@ -198,11 +200,10 @@ pub(super) fn is_word_of_state(value: &str) -> bool {
         admin root guest postgres mysql redis mongo changeit credentials credential encrypted hashed plain plaintext masked removed omitted censored \
         ok success changed unchanged accepted rejected denied authenticated unauthorized authorized refreshed revoked verified unverified shared \
         utf-8 utf8 utf-16 ascii latin1 latin-1 us-ascii base64 sha256 sha512 sha1 md5 rs256 hs256 es256 aes-256 pbkdf2 bcrypt argon2 argon2id ed25519 oauth1 v1 v2 v3 \
-        the a an is in for and or not of to with from this that it be as at by if password: let const var function return self";
+        the a an is in for and or not of to with from this that it be as at by if password: let const var function return self",
+    );
     let value = value
         .trim()
         .trim_end_matches(['.', ',', '!', '?', ':', ';']);
-    WORDS
-        .split_ascii_whitespace()
-        .any(|w| w.eq_ignore_ascii_case(value))
+    WORDS.holds(value)
 }

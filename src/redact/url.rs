@@ -7,24 +7,21 @@ use super::natural::looks_random;
 
 /// What follows `://` up to the path, with what belongs to a password that nobody escaped.
 pub(super) fn authority(text: &str, start: usize) -> Range<usize> {
-    let rest = &text[start..limit(text, start + 1024)];
     let ends = |c: char| c.is_whitespace() || "\"'`<>\\|,".contains(c) || c == '\u{1b}';
-    let end = rest.find(ends).unwrap_or(rest.len());
-    let run = &rest[..end];
-    let path = run.find(['/', '?', '#']).unwrap_or(run.len());
-    // A slash inside the password: the host follows a later `@`.
-    let end = match run[path..].find('@') {
-        Some(at)
-            if !run[..path].contains('@')
-                && run[..path].contains(':')
-                && has_slashed_password(&run[..path + at]) =>
-        {
-            path + at
-                + run[path + at..]
-                    .find(['/', '?', '#'])
-                    .unwrap_or(run.len() - path - at)
+    let is_path = |c: char| matches!(c, '/' | '?' | '#');
+    let rest = &text[start..limit(text, start + 1024)];
+    let path = rest.find(|c| ends(c) || is_path(c)).unwrap_or(rest.len());
+    let host = &rest[..path];
+    let end = if host.contains(':') && !host.contains('@') && rest[path..].starts_with(is_path) {
+        // A slash inside the password: the host follows a later `@`.
+        let ahead = &rest[..limit(rest, path + 128)];
+        let run = &ahead[..path + ahead[path..].find(ends).unwrap_or(ahead.len() - path)];
+        match run.find('@').filter(|at| has_slashed_password(&run[..*at])) {
+            Some(at) => at + run[at..].find(is_path).unwrap_or(run.len() - at),
+            None => path,
         }
-        _ => path,
+    } else {
+        path
     };
     start..start + end
 }

@@ -31,6 +31,7 @@ pub mod load;
 mod name;
 mod natural;
 mod paths;
+mod pattern;
 mod read;
 mod redactor;
 pub mod rule;

@@ -30,11 +30,14 @@
 //! own. A pattern with a group is taken as it is written.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex::{Captures, Regex, RegexBuilder};
+use regex_syntax::hir::Hir;
 use serde::Deserialize;
 
 use super::checksum::Checksum;
+use super::pattern::{ASSIGN, CREDENTIAL, LEFT, RIGHT, WORDS, ascii};
 
 /// What a user may choose to have redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize)]
@@ -141,84 +144,6 @@ pub fn parse(text: &str) -> Result<Vec<Rule>, RuleError> {
     Ok(file.rule.into_iter().map(in_group).collect())
 }
 
-/// Between a name and its value: closing quotes, a type, an operator, opening quotes. Quotes may
-/// be escaped any number of times, or be HTML entities.
-macro_rules! operator {
-    () => {
-        r#"(?:\x1b\[[0-9;]{0,12}m)?(?:\\*["'`]|&quot;|[\])]){0,3}(?: value| content)?[ \t]{0,8}(?::[ \t]?&?(?:'static )?[A-Za-z]{3,10}[ \t]?)?(?:=>|:=|={1,3}|:|,|>|\||%3[Dd]|(?-u:\b)(?:is|to)(?-u:\b))[ \t]{0,8}(?:\\*["'`(]|[bfru]["']|&quot;|\\[nrt]|[ \t]){0,3}(?:(?i:bearer|basic|token)[ \t]+)?"#
-    };
-}
-
-/// What `{{assign}}` stands for: the rest of a name, and an operator.
-const ASSIGN: &str = concat!(r"[A-Za-z0-9_.\-( ]{0,40}?", operator!());
-
-/// What `{{credential}}` stands for: the rest of a name that says it is a credential, and an
-/// operator or a blank.
-const CREDENTIAL: &str = concat!(
-    r"[A-Za-z0-9_.\-( ]{0,24}?(?i:key|token|secret|pass|pat|auth|cred|api|dsn|sid|private|access)[A-Za-z0-9_\- ]{0,16}?(?:",
-    operator!(),
-    r#"|[ \t]{1,4}(?:\\*["'`])?)"#
-);
-
-/// What `{{words}}` stands for: all of a text that is a name made of words, as programmers join
-/// them, after up to three short parts.
-const WORDS: &str = r"^(?:(?:[a-z]{1,12}|[A-Z]{1,12})[0-9]{0,2}[._-]){0,3}(?:[a-z]+(?:[._-]+[a-z]+)*|[A-Z]+(?:[._-]+[A-Z]+)*|[a-z]*(?:[A-Z][a-z]{2,})+)[._-]?[0-9]{0,3}$";
-
-/// Before a secret: no letter or digit, save the last one of an escape.
-const LEFT: &str = r"(?:(?-u:\b{start-half})|_|\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|=3D|\[[0-9;]{0,12}m)";
-
-/// After a secret: no letter, digit or `_`.
-const RIGHT: &str = r"(?-u:\b{end-half})";
-
-/// An expression in which `\d`, `\s`, `\w` and `\b` mean ASCII. Secrets are ASCII, tables of
-/// Unicode take long to compile, and a Unicode `\b` makes the search several times slower.
-fn ascii(pattern: &str) -> String {
-    let mut out = String::with_capacity(pattern.len() + 64);
-    let (mut in_class, mut rest) = (0_usize, pattern.chars());
-    while let Some(c) = rest.next() {
-        match c {
-            '\\' => {
-                let escaped = rest.next();
-                let is_half = escaped == Some('b') && rest.as_str().starts_with('{');
-                push_escape(&mut out, escaped, in_class > 0 || is_half);
-            }
-            '[' => {
-                in_class += 1;
-                out.push(c);
-            }
-            ']' => {
-                in_class = in_class.saturating_sub(1);
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-fn push_escape(out: &mut String, escaped: Option<char>, in_class: bool) {
-    let set = match escaped {
-        Some('d') => "0-9",
-        Some('w') => "0-9A-Za-z_",
-        Some('s') => r"\t\n\x0b\x0c\r\x20",
-        Some('b') if !in_class => return out.push_str(r"(?-u:\b)"),
-        Some('S') if !in_class => return out.push_str(r"[^\t\n\x0b\x0c\r\x20]"),
-        Some('W') if !in_class => return out.push_str("[^0-9A-Za-z_]"),
-        other => {
-            out.push('\\');
-            out.extend(other);
-            return;
-        }
-    };
-    if in_class {
-        out.push_str(set);
-    } else {
-        out.push('[');
-        out.push_str(set);
-        out.push(']');
-    }
-}
-
 /// A rule that is ready to search with.
 #[derive(Debug)]
 pub struct Matcher {
@@ -226,7 +151,7 @@ pub struct Matcher {
     secret: SecretGroup,
     entropy: Option<f64>,
     checksum: Option<Checksum>,
-    allow: Vec<Regex>,
+    allow: Vec<Allow>,
     /// The most bytes that a match can have.
     longest: Option<usize>,
 }
@@ -239,38 +164,34 @@ impl Matcher {
 
     /// Compiles a rule's expressions.
     pub fn new(rule: &Rule) -> Result<Self, RuleError> {
-        let compile = |pattern: &str| {
-            let built = RegexBuilder::new(pattern).size_limit(1 << 24).build();
-            built.map_err(|cause| RuleError::Pattern {
-                id: rule.id.clone(),
-                cause: Box::new(cause),
-            })
+        let written = ascii(
+            &rule
+                .pattern
+                .replace("{{assign}}", ASSIGN)
+                .replace("{{credential}}", CREDENTIAL),
+        );
+        let groups = parsed(rule, &written)?.properties().explicit_captures_len();
+        let asked = rule
+            .secret
+            .clone()
+            .unwrap_or(SecretGroup::Number(groups.min(1)));
+        let (written, secret) = match asked {
+            SecretGroup::Number(0) => (format!("{LEFT}({written}){RIGHT}"), SecretGroup::Number(1)),
+            secret => (written, secret),
         };
-        let written = rule
-            .pattern
-            .replace("{{assign}}", ASSIGN)
-            .replace("{{credential}}", CREDENTIAL);
-        let written = ascii(&written);
-        let plain = compile(&written)?;
-        let secret = secret_group(rule, &plain)?;
-        let (pattern, secret) = if secret == SecretGroup::Number(0) {
-            let guarded = format!("{LEFT}({written}){RIGHT}");
-            (compile(&guarded)?, SecretGroup::Number(1))
-        } else {
-            (plain, secret)
-        };
-        let hir = regex_syntax::parse(pattern.as_str()).ok();
+        let pattern = compiled(rule, &written)?;
+        let allow = rule
+            .allow
+            .iter()
+            .map(|a| Allow::new(rule, a))
+            .collect::<Result<_, _>>()?;
         Ok(Self {
-            longest: hir.and_then(|hir| hir.properties().maximum_len()),
+            longest: parsed(rule, &written)?.properties().maximum_len(),
+            secret: existing(rule, secret, &pattern)?,
             pattern,
-            secret,
             entropy: rule.entropy,
             checksum: rule.checksum,
-            allow: rule
-                .allow
-                .iter()
-                .map(|a| compile(&ascii(&a.replace("{{words}}", WORDS))))
-                .collect::<Result<_, _>>()?,
+            allow,
         })
     }
 
@@ -321,7 +242,7 @@ impl Matcher {
             _ => {}
         }
         self.entropy.is_none_or(|least| entropy(secret) >= least)
-            && !self.allow.iter().any(|allow| allow.is_match(secret))
+            && !self.allow.iter().any(|allow| allow.takes(secret))
     }
 }
 
@@ -340,11 +261,25 @@ fn next_start(text: &str, at: usize) -> usize {
         .unwrap_or(text.len() + 1)
 }
 
-fn secret_group(rule: &Rule, pattern: &Regex) -> Result<SecretGroup, RuleError> {
-    let secret = rule
-        .secret
-        .clone()
-        .unwrap_or_else(|| SecretGroup::Number(usize::from(pattern.captures_len() > 1)));
+fn parsed(rule: &Rule, pattern: &str) -> Result<Hir, RuleError> {
+    regex_syntax::parse(pattern)
+        .map_err(|cause| faulty(rule, regex::Error::Syntax(cause.to_string())))
+}
+
+fn compiled(rule: &Rule, pattern: &str) -> Result<Regex, RuleError> {
+    let built = RegexBuilder::new(pattern).size_limit(1 << 24).build();
+    built.map_err(|cause| faulty(rule, cause))
+}
+
+fn faulty(rule: &Rule, cause: regex::Error) -> RuleError {
+    RuleError::Pattern {
+        id: rule.id.clone(),
+        cause: Box::new(cause),
+    }
+}
+
+/// The group, if the pattern has it.
+fn existing(rule: &Rule, secret: SecretGroup, pattern: &Regex) -> Result<SecretGroup, RuleError> {
     let exists = match &secret {
         SecretGroup::Number(n) => *n < pattern.captures_len(),
         SecretGroup::Name(name) => pattern.capture_names().flatten().any(|n| n == name),
@@ -360,6 +295,30 @@ fn secret_group(rule: &Rule, pattern: &Regex) -> Result<SecretGroup, RuleError> 
         id: rule.id.clone(),
         group,
     })
+}
+
+/// An expression of an allow-list. Most are never asked, and compiling takes long.
+#[derive(Debug)]
+struct Allow {
+    pattern: String,
+    regex: OnceLock<Option<Regex>>,
+}
+
+impl Allow {
+    fn new(rule: &Rule, written: &str) -> Result<Self, RuleError> {
+        let pattern = ascii(&written.replace("{{words}}", WORDS));
+        parsed(rule, &pattern)?;
+        Ok(Self {
+            pattern,
+            regex: OnceLock::new(),
+        })
+    }
+
+    /// Whether the secret is none. An expression that is too big to compile allows nothing.
+    fn takes(&self, secret: &str) -> bool {
+        let regex = self.regex.get_or_init(|| Regex::new(&self.pattern).ok());
+        regex.as_ref().is_some_and(|regex| regex.is_match(secret))
+    }
 }
 
 /// Shannon entropy of a text's bytes, in bits per byte.

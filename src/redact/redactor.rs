@@ -13,6 +13,7 @@ use super::scope::Scope;
 use super::search::{Hit, MARKER, RuleIndex, Search};
 use super::texts::{Raw, Texts};
 use super::value::{Setting, is_secret};
+use super::words::WordSet;
 use super::{builtin, paths};
 
 /// The only way out of [`Raw`].
@@ -268,6 +269,9 @@ impl Editor for Leaves<'_, '_> {
     }
 
     fn number(&mut self, key: Option<&str>, number: &str) -> Option<String> {
+        if self.pen.takes_ids() && is_person_id(key?, number) {
+            return Some(self.pen.marker(number, Kind::PlatformId as RuleIndex));
+        }
         let is_password = claim(key?)? == Claim::Password && number.len() >= 4;
         let is_digits = number.bytes().all(|b| b.is_ascii_digit());
         let takes = is_password && is_digits && self.pen.search()?.has_contexts();
@@ -286,4 +290,16 @@ impl Editor for Leaves<'_, '_> {
 /// Columns whose name sounds like a secret's, but is none.
 fn context_of(column: &str) -> Option<&str> {
     (!matches!(column, "session_key" | "tool_calls" | "token_count")).then_some(column)
+}
+
+/// Whether a number under this key is somebody's on a platform.
+fn is_person_id(key: &str, number: &str) -> bool {
+    static KEYS: WordSet = WordSet::new(
+        "user_id userid chat_id chatid sender_id senderid from_user_id author_id authorid member_id memberid \
+         telegram_id discord_id guild_id guildid channel_id channelid thread_id threadid",
+    );
+    let digits = number.trim_start_matches('-');
+    KEYS.holds(key)
+        && (6..=20).contains(&digits.len())
+        && digits.bytes().all(|b| b.is_ascii_digit())
 }

@@ -221,6 +221,114 @@ fn known_values_go_in_any_form() {
     }
 }
 
+#[test]
+fn people_are_hidden_when_asked_for() {
+    let redactor = Redactor::new(Vec::new(), &[Group::Pii], KnownValues::default()).unwrap();
+    let redact = |text: &str| redactor.redact_text(text, &mut Scope::new()).into_owned();
+    let mail = "jane@mail.invalid-x.org";
+    for (text, gone) in [
+        (format!("write to {mail}."), mail),
+        ("call +1 (415) 232-8812 now".to_owned(), "415"),
+        ("from 93.184.216.34:443".to_owned(), "93.184"),
+        ("pay with 4111 1111 1111 1111".to_owned(), "4111"),
+        ("to GB82 WEST 1234 5698 7654 32".to_owned(), "WEST"),
+        (
+            json!({"user_id": 123_456_789, "x": 1}).to_string(),
+            "123456789",
+        ),
+    ] {
+        let out = redact(&text);
+        assert!(!out.contains(gone), "{out}");
+        assert_eq!(redact(&out), out);
+        assert!(
+            !text.starts_with('{') || serde_json::from_str::<Json>(&out).is_ok(),
+            "{out}"
+        );
+    }
+    for text in [
+        "+15551234567",
+        "@@ -1234567,10 +1234567,12 @@",
+        "127.0.0.1 and 10.0.0.5",
+        "password=hunter2hunter2",
+        "version 1.2.3.4",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
+fn ids_of_people_and_chats_go_with_them() {
+    let redactor = Redactor::new(Vec::new(), &[Group::Pii], KnownValues::default()).unwrap();
+    let header = Header::new(
+        ["id", "user_id", "chat_id", "started_at"]
+            .map(str::to_owned)
+            .to_vec(),
+    );
+    let row = || {
+        vec![
+            Value::Text("s1".into()),
+            Value::Text("4711".into()),
+            Value::Integer(-99),
+            Value::Real(1.0),
+        ]
+    };
+    let mut scope = Scope::new();
+    let out = redactor.apply(Raw::new(Session::new(&header, row())), &mut scope);
+    let shown: Vec<_> = out
+        .columns()
+        .map(|(_, v)| v.as_str().unwrap_or("-").to_owned())
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "s1",
+            "[REDACTED:platform-id]",
+            "[REDACTED:platform-id#2]",
+            "-"
+        ]
+    );
+}
+
+#[test]
+fn homes_go_through_all_cells_of_a_session() {
+    let redactor = Redactor::new(Vec::new(), &[Group::Paths], KnownValues::default()).unwrap();
+    let mut scope = Scope::new();
+    let mut redact = |text: &str| redactor.redact_text(text, &mut scope).into_owned();
+    assert_eq!(redact("/home/zoe-x/src/api"), "~/src/api");
+    assert_eq!(
+        redact(r#"{"output": "zoe-x  pts/0\nC:\\Users\\zoe-x\\y"}"#),
+        r#"{"output": "user  pts/0\n~\\y"}"#
+    );
+}
+
+#[test]
+fn no_input_takes_more_than_linear_work() {
+    // Each would take minutes if work grew with the square of the length.
+    for (piece, end) in [
+        ("a1", " x=1"),
+        ("ab.", " x=1"),
+        ("-", "="),
+        ("password=", ""),
+        ("password=\"", ""),
+        ("://a:", "@"),
+        ("AKIA", ""),
+        ("sk-", ""),
+        ("eyJ", ""),
+        ("\\", "\"password\""),
+        ("{\n", ""),
+        ("[", ""),
+        ("key: ", ""),
+        ("mysql -p ", ""),
+        ("-----BEGIN PRIVATE KEY-----", ""),
+        ("\"+\"", ""),
+        ("&quot;token&quot;:", ""),
+        ("[REDACTED:", ""),
+        ("\0", "password=x"),
+    ] {
+        redact(&(piece.repeat(200_000 / piece.len()) + end));
+    }
+}
+
 /// The lines of a fixture.
 fn cases(text: &str) -> impl Iterator<Item = (String, Example)> {
     text.lines().map(|line| {

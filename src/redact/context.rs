@@ -203,9 +203,10 @@ impl<'t> Walk<'t> {
             (name.start.saturating_sub(80)..=name.start).find(|i| self.text.is_char_boundary(*i));
         let before = &self.text[from.unwrap_or(name.start)..name.start];
         match open.operator {
-            Operator::Tight => ["export ", "setenv ", "ENV ", "ARG ", "setx ", "&& set "]
-                .iter()
-                .any(|c| before.ends_with(c)),
+            Operator::Tight => {
+                let commands = ["export ", "setenv ", "ENV ", "ARG ", "setx ", "&& set "];
+                commands.iter().any(|c| before.ends_with(c)) || self.is_setting(name)
+            }
             Operator::Blank => {
                 let is_netrc = before.contains("login ")
                     && (before.contains("machine ")
@@ -217,6 +218,19 @@ impl<'t> Walk<'t> {
             }
             _ => false,
         }
+    }
+
+    /// `DB_PASSWORD=…` in an environment, `;Password=…` in a connection string: what follows is a
+    /// value even when it is a word.
+    fn is_setting(&self, name: &Range<usize>) -> bool {
+        let written = &self.text[name.clone()];
+        let is_constant = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+        let before = self.text[..name.start]
+            .trim_end_matches(' ')
+            .as_bytes()
+            .last();
+        claim(written) == Some(Claim::Password)
+            && (written.bytes().all(is_constant) || before == Some(&b';'))
     }
 
     /// `Cookie: theme=dark; session=…`.

@@ -285,11 +285,12 @@ fn escape_into(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Whether a text is a JSON document of some size: an object or array.
+/// Whether a text is a JSON document that holds text: an object, an array, a string.
 pub(super) fn is_document(text: &str) -> bool {
     let text = text.trim_ascii();
     let framed = text.starts_with('{') && text.ends_with('}')
-        || text.starts_with('[') && text.ends_with(']');
+        || text.starts_with('[') && text.ends_with(']')
+        || text.len() > 2 && text.starts_with('"') && text.ends_with('"');
     framed && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 

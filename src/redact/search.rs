@@ -132,9 +132,7 @@ impl Search {
     /// Every place in the text that must not leave, in order, none overlapping another.
     pub(super) fn find(&self, text: &str) -> Vec<Hit> {
         let mut pass = self.pass(text);
-        for window in &pass.windows {
-            self.search(window, text, &mut pass.hits);
-        }
+        self.search_all(&pass.windows, text, &mut pass.hits);
         for rule in &self.always {
             let whole = Window {
                 rule: *rule,
@@ -143,9 +141,34 @@ impl Search {
             self.search(&whole, text, &mut pass.hits);
         }
         self.search_views(text, !pass.windows.is_empty(), &mut pass.hits);
-        pass.hits
-            .retain(|hit| !pass.markers.iter().any(|m| overlap(m, &hit.range)));
+        let markers = pass.markers;
+        let is_marked = |hit: &Hit| {
+            let next = markers.partition_point(|marker| marker.end <= hit.range.start);
+            markers
+                .get(next)
+                .is_some_and(|marker| marker.start < hit.range.end)
+        };
+        pass.hits.retain(|hit| !is_marked(hit));
         merge(pass.hits)
+    }
+
+    /// Searches windows in the order of the text. What a rule's match has covered by growing out
+    /// of its window is not searched for that rule again.
+    fn search_all(&self, windows: &[Window], text: &str, hits: &mut Vec<Hit>) {
+        let mut covered: Vec<(u16, usize)> = Vec::new();
+        for window in windows {
+            let known = covered.iter().position(|(rule, _)| *rule == window.rule);
+            let from = known.map_or(0, |at| covered[at].1);
+            let range = window.range.start.max(from)..window.range.end;
+            if range.is_empty() {
+                continue;
+            }
+            let reached = self.search(&Window { range, ..*window }, text, hits);
+            match known {
+                Some(at) => covered[at].1 = reached,
+                None => covered.push((window.rule, reached)),
+            }
+        }
     }
 
     /// The one pass over the text.
@@ -204,8 +227,9 @@ impl Search {
         }
     }
 
-    /// Searches one rule in one window, which grows while a match reaches its end.
-    fn search(&self, window: &Window, text: &str, hits: &mut Vec<Hit>) {
+    /// Searches one rule in one window, which grows while a match reaches its end; where the last
+    /// match ended.
+    fn search(&self, window: &Window, text: &str, hits: &mut Vec<Hit>) -> usize {
         let matcher = self.rules[usize::from(window.rule)].matcher();
         let rule = window.rule + index(Kind::ALL.len());
         let Range {
@@ -224,6 +248,7 @@ impl Search {
                 rule,
             });
         }
+        at
     }
 
     /// Secrets that are taken apart in the text are found in a text where they are whole.
@@ -239,9 +264,7 @@ impl Search {
         for view in views.into_iter().flatten() {
             let pass = self.pass(&view.text);
             let mut found = Vec::new();
-            for window in &pass.windows {
-                self.search(window, &view.text, &mut found);
-            }
+            self.search_all(&pass.windows, &view.text, &mut found);
             if view.has_contexts {
                 found.extend(pass.hits);
             }
@@ -267,10 +290,6 @@ fn marker_at(text: &str, start: usize) -> Range<usize> {
     let len = body.iter().take(100).take_while(|b| is_part(b)).count();
     let end = start + MARKER.len() + len;
     start..end + usize::from(text.as_bytes().get(end) == Some(&b']'))
-}
-
-fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
 }
 
 #[derive(Debug)]

@@ -321,6 +321,12 @@ fn no_input_takes_more_than_linear_work() {
         ("mysql -p ", ""),
         ("-----BEGIN PRIVATE KEY-----", ""),
         ("\"+\"", ""),
+        ("eyJaaaaaaaaaa.eyJbbbbbbbbbb", ""),
+        (
+            "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\n",
+            "",
+        ),
+        ("key[REDACTED:password] ", ""),
         ("&quot;token&quot;:", ""),
         ("[REDACTED:", ""),
         ("\0", "password=x"),

@@ -106,6 +106,9 @@ impl<'t> Walk<'t> {
         let Some(open) = opening(self.text, &name) else {
             return;
         };
+        if self.is_plainly_prose(&name, &open) {
+            return;
+        }
         let full = self.with_words_before(&name);
         let written = &self.text[full];
         if is_cookie_name(written) {
@@ -113,6 +116,22 @@ impl<'t> Walk<'t> {
         } else if let Some(claim) = claim(written) {
             self.value(&name, open, claim);
         }
+    }
+
+    /// Whether a short word without a digit follows, as in most sentences and most code; asked
+    /// before anything that costs more.
+    fn is_plainly_prose(&self, name: &Range<usize>, open: &Opening) -> bool {
+        let is_loose =
+            matches!(open.operator, Operator::Blank | Operator::Prose) && open.quote == Quote::Bare;
+        if !is_loose
+            || self.text[name.clone()].ends_with("word")
+            || self.text[name.clone()].starts_with('-')
+        {
+            return false;
+        }
+        let ahead = self.text.as_bytes()[open.start..].iter().take(16);
+        let word = ahead.take_while(|b| !b.is_ascii_whitespace());
+        word.clone().count() < 12 && !word.into_iter().any(u8::is_ascii_digit)
     }
 
     /// The identifier that the stem is part of.

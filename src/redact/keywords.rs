@@ -56,7 +56,7 @@ impl Keywords {
             .map(|w| w.to_ascii_lowercase().into_bytes().into())
             .collect();
         let (mut four, mut three, mut short) = (Table::new(), Table::new(), Vec::new());
-        let mut filter = Filter(vec![0; 1 << FILTER_BITS].into());
+        let mut filter = Filter::new();
         for (keyword, word) in words.iter().enumerate() {
             match word.len() {
                 0..=2 => short.push(keyword),
@@ -197,9 +197,21 @@ impl Table {
 }
 
 /// For each hash of three bytes, which bytes may come after them.
-struct Filter(Box<[u32]>);
+struct Filter(Box<[u32; FILTER_WORDS]>);
+
+/// As many as the hash tells apart, so that no index needs a check.
+const FILTER_WORDS: usize = 1 << FILTER_BITS;
 
 impl Filter {
+    fn new() -> Self {
+        let empty: Box<[u32]> = vec![0; FILTER_WORDS].into();
+        Self(
+            empty
+                .try_into()
+                .unwrap_or_else(|_| unreachable!("made of so many words")),
+        )
+    }
+
     fn add(&mut self, window: u32, len: usize) {
         let after = if len == 3 {
             u32::MAX

@@ -28,6 +28,9 @@ pub struct Redactor {
 /// JSON in JSON beyond this is taken as text.
 const MAX_DEPTH: usize = 12;
 
+/// No rule finds anything in a shorter text, and most keys and many values of JSON are.
+const MIN_TEXT: usize = 6;
+
 /// Taking a secret out can uncover another one beside it; after this many rounds it is settled.
 const MAX_ROUNDS: usize = 4;
 
@@ -212,6 +215,9 @@ impl Pen<'_> {
 
     /// A text that is no JSON.
     fn plain(&mut self, text: &str) -> Option<String> {
+        if text.len() < MIN_TEXT {
+            return None;
+        }
         let mut now: Option<String> = None;
         for _ in 0..MAX_ROUNDS {
             let hits = self.search()?.find(now.as_deref().unwrap_or(text));

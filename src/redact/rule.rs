@@ -32,7 +32,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use regex::{Captures, Regex, RegexBuilder};
+use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
 use regex_syntax::hir::Hir;
 use serde::Deserialize;
 
@@ -200,10 +201,12 @@ impl Matcher {
         let mut at = from;
         while at <= text.len() {
             // Most searches find nothing, and need no room for groups.
-            let first = self.pattern.find_at(text, at)?;
-            let captures = self.pattern.captures_at(text, first.start().max(at))?;
+            let bytes = text.as_bytes();
+            let first = self.pattern.find_at(bytes, at)?;
+            let captures = self.pattern.captures_at(bytes, first.start().max(at))?;
             let whole = captures.get_match().range();
             let secret = self.group(&captures).unwrap_or(whole.start..whole.start);
+            let secret = whole_chars(text, &secret);
             if !secret.is_empty() && self.accepts(&text[secret.clone()]) {
                 return Some(Found {
                     secret,
@@ -262,13 +265,35 @@ fn next_start(text: &str, at: usize) -> usize {
 }
 
 fn parsed(rule: &Rule, pattern: &str) -> Result<Hir, RuleError> {
-    regex_syntax::parse(pattern)
-        .map_err(|cause| faulty(rule, regex::Error::Syntax(cause.to_string())))
+    let parse = |unicode| {
+        let mut parser = ParserBuilder::new().unicode(unicode).utf8(false).build();
+        parser.parse(pattern).map_err(|cause| cause.to_string())
+    };
+    let hir = parse(false).or_else(|_| parse(true));
+    hir.map_err(|cause| faulty(rule, regex::Error::Syntax(cause)))
+}
+
+/// Compiles for bytes, which takes a quarter of the time; for characters where the expression
+/// names some that are not ASCII.
+fn built(pattern: &str) -> Result<Regex, regex::Error> {
+    let build = |unicode| {
+        RegexBuilder::new(pattern)
+            .unicode(unicode)
+            .size_limit(1 << 24)
+            .build()
+    };
+    build(false).or_else(|_| build(true))
 }
 
 fn compiled(rule: &Rule, pattern: &str) -> Result<Regex, RuleError> {
-    let built = RegexBuilder::new(pattern).size_limit(1 << 24).build();
-    built.map_err(|cause| faulty(rule, cause))
+    built(pattern).map_err(|cause| faulty(rule, cause))
+}
+
+/// A match of bytes, widened to the characters that it touches.
+fn whole_chars(text: &str, range: &Range<usize>) -> Range<usize> {
+    let start = (0..=range.start).rev().find(|i| text.is_char_boundary(*i));
+    let end = (range.end..=text.len()).find(|i| text.is_char_boundary(*i));
+    start.unwrap_or_default()..end.unwrap_or(text.len())
 }
 
 fn faulty(rule: &Rule, cause: regex::Error) -> RuleError {
@@ -316,8 +341,10 @@ impl Allow {
 
     /// Whether the secret is none. An expression that is too big to compile allows nothing.
     fn takes(&self, secret: &str) -> bool {
-        let regex = self.regex.get_or_init(|| Regex::new(&self.pattern).ok());
-        regex.as_ref().is_some_and(|regex| regex.is_match(secret))
+        let regex = self.regex.get_or_init(|| built(&self.pattern).ok());
+        regex
+            .as_ref()
+            .is_some_and(|regex| regex.is_match(secret.as_bytes()))
     }
 }
 

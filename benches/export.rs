@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use formats::FORMATS;
@@ -45,7 +46,7 @@ fn store(folder: &Path) -> std::path::PathBuf {
 fn every_format(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("there is room for a store");
     let store = store(folder.path());
-    let redactor = Redactor::none();
+    let redactor = Arc::new(Redactor::none());
     let mut group = c.benchmark_group("export");
     for format in FORMATS {
         let output = folder.path().join(format.name);
@@ -57,7 +58,7 @@ fn every_format(c: &mut Criterion) {
             selection: Selection::All,
             shown: Shown::All,
             lineage: Lineage::Single,
-            redactor: &redactor,
+            redactor: redactor.clone(),
             format,
             target,
             overwrite: Overwrite::Force,

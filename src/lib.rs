@@ -4,7 +4,7 @@
 //! state.db ──► select ──► read ──► redact ──► write ──► publish ──► manifest.jsonl
 //! ```
 //!
-//! Imports run downward only:[`export`] → ([`store`], [`redact`], [`manifest`], [`formats`]) →
+//! Imports run downward only: [`cli`] → [`export`] → ([`store`], [`redact`], [`manifest`], [`formats`]) →
 //! ([`filter`], [`progress`], [`formats::model`]). What holds everywhere stands in `ARCHITECTURE.md`.
 
 pub mod cli;
@@ -13,5 +13,6 @@ pub mod filter;
 pub mod manifest;
 pub mod progress;
 pub mod redact;
+pub mod scan;
 pub mod store;
 pub mod verify;

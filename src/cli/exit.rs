@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use super::terminal::{self, Terminal};
-use crate::{export, store, verify};
+use crate::{export, scan, store, verify};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,11 +74,15 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> ExitStatus {
 }
 
 /// An error as the object that `--json` prints.
-pub(super) fn as_json(error: &anyhow::Error, status: ExitStatus) -> serde_json::Value {
-    let causes = causes(error);
+pub(super) fn as_json(
+    error: &anyhow::Error,
+    status: ExitStatus,
+    terminal: &Terminal,
+) -> serde_json::Value {
+    let causes: Vec<_> = causes(error).iter().map(|cause| terminal.redacted(cause)).collect();
     serde_json::json!({
         "command": null,
-        "error": error.to_string(),
+        "error": terminal.redacted(&error.to_string()),
         "causes": causes,
         "hint": hint(error),
         "exit_status": status.code(),
@@ -95,6 +99,7 @@ fn status(error: &anyhow::Error) -> ExitStatus {
         }
         if matches!(cause.downcast_ref(), Some(export::Error::Cancelled))
             || matches!(cause.downcast_ref(), Some(verify::Error::Cancelled))
+            || matches!(cause.downcast_ref(), Some(scan::Error::Cancelled))
         {
             return ExitStatus::Interrupted;
         }
@@ -121,6 +126,9 @@ fn of_store<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e stor
         return Some(store);
     }
     if let Some(verify::Error::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(scan::Error::Store(store)) = error.downcast_ref() {
         return Some(store);
     }
     error.downcast_ref()

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -11,6 +12,7 @@ use serde_json::json;
 
 use super::environment::Environment;
 use super::exit::UsageError;
+use super::redaction::{RedactArgs, write_report};
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
@@ -19,7 +21,6 @@ use crate::export::{
 };
 use crate::filter::Selection;
 use crate::manifest;
-use crate::redact::Redactor;
 use crate::store::{self, Shown};
 
 /// Write sessions to files
@@ -49,6 +50,11 @@ pub(super) struct ExportArgs {
     only: Option<String>,
     #[command(flatten)]
     select: SelectArgs,
+    #[command(flatten)]
+    redact: RedactArgs,
+    /// Write what was taken out where to a JSON file: rule, session, message, field, count
+    #[arg(long, value_name = "FILE", help_heading = "Redaction", requires = "redact")]
+    report: Option<PathBuf>,
     /// single: each session is a document; logical: a compression chain is one
     #[arg(long, value_enum, value_name = "KIND")]
     lineage: Option<LineageArg>,
@@ -111,14 +117,15 @@ pub(super) fn run(
     let selection = args.select.selection(environment, terminal)?;
     let format = args.format()?;
     args.check_flags(format, &selection)?;
+    let redactor = Arc::new(args.redact.redactor(environment)?);
+    terminal.guard(&redactor);
     let target = args.target(format, environment, &store)?;
     args.check_place(format, &target)?;
-    let redactor = Redactor::none();
     let request = Request {
         selection,
         shown: args.shown(),
         lineage: args.lineage(),
-        redactor: &redactor,
+        redactor,
         format,
         target: if args.dry_run { Target::Nowhere } else { target.clone() },
         overwrite: args.overwrite(format),
@@ -135,7 +142,10 @@ pub(super) fn run(
     } else {
         None
     };
-    args.report(&summary, deleted, &target, global, terminal)?;
+    if let Some(file) = args.report.as_deref().filter(|_| !args.dry_run) {
+        write_report(&environment.expand(file), &summary.findings)?;
+    }
+    args.tell_all(&summary, deleted, &target, global, terminal)?;
     Ok(args.status(&summary))
 }
 
@@ -179,7 +189,11 @@ impl ExportArgs {
     }
 
     fn listing(&self, global: &Global) -> Listing {
-        let wanted = global.json || global.verbose || self.dry_run || self.delete_after_verified;
+        let wanted = global.json
+            || global.verbose
+            || self.dry_run
+            || self.delete_after_verified
+            || self.report.is_some();
         if wanted { Listing::Wanted } else { Listing::Unwanted }
     }
 
@@ -219,6 +233,11 @@ impl ExportArgs {
         }
         if self.shown() != Shown::All {
             return refused("needs --messages all".to_owned());
+        }
+        if self.redact.is_on() {
+            return refused(
+                "does not go with --redact: what is taken out would be lost".to_owned(),
+            );
         }
         if self.no_manifest {
             return refused("does not go with --no-manifest".to_owned());
@@ -305,7 +324,7 @@ impl ExportArgs {
         }
     }
 
-    fn report(
+    fn tell_all(
         &self,
         summary: &Summary,
         deleted: Option<store::Removal>,
@@ -378,6 +397,11 @@ impl ExportArgs {
             counted(summary.messages, "message"),
             indicatif::HumanBytes(summary.bytes),
         ));
+        let taken: u64 = summary.redactions.values().sum();
+        if taken > 0 {
+            let kinds = counted(summary.redactions.len() as u64, "rule");
+            terminal.done(&format!("Took out {} by {kinds}", counted(taken, "secret")));
+        }
         for file in &summary.files {
             terminal.detail(&format!("  {}", file.path.display()));
         }
@@ -429,7 +453,7 @@ impl ExportArgs {
 /// Keeps a full record beside the files, verifies all of them, and deletes.
 fn delete(
     store: &Path,
-    request: &Request<'_>,
+    request: &Request,
     summary: &mut Summary,
     terminal: &Terminal,
 ) -> anyhow::Result<store::Removal> {
@@ -451,6 +475,7 @@ fn delete(
         let path = first.path.with_extension(record.extension);
         let request = Request {
             selection: request.selection.clone(),
+            redactor: request.redactor.clone(),
             format: record,
             target: Target::File(path),
             overwrite: match request.overwrite {

@@ -9,6 +9,9 @@ mod exit;
 mod export;
 mod formats;
 mod man;
+mod redaction;
+mod rules;
+mod scan;
 mod select;
 mod terminal;
 mod verify;
@@ -68,10 +71,11 @@ struct Global {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 enum Command {
     Export(export::ExportArgs),
     Verify(verify::VerifyArgs),
+    Scan(scan::ScanArgs),
+    Rules(rules::RulesArgs),
     Formats(formats::FormatsArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -79,18 +83,21 @@ enum Command {
 
 impl Command {
     /// Under `--json` a failure is one object, too, on the stream that would have had the report.
-    fn report_failure(&self, error: &anyhow::Error, status: ExitStatus) {
-        let mut object = exit::as_json(error, status);
+    fn report_failure(&self, mut object: serde_json::Value) {
         // Nobody is left to be told that the output is closed.
         let _ = match self {
             Command::Export(args) => args.report_failure(&mut object),
-            Command::Verify(_) => {
-                object["command"] = "verify".into();
-                terminal::print(&format!("{object}\n"))
-            }
+            Command::Verify(_) => print_failure(object, "verify"),
+            Command::Scan(_) => print_failure(object, "scan"),
+            Command::Rules(_) => print_failure(object, "rules"),
             Command::Formats(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
         };
     }
+}
+
+fn print_failure(mut object: serde_json::Value, command: &str) -> std::io::Result<()> {
+    object["command"] = command.into();
+    terminal::print(&format!("{object}\n"))
 }
 
 /// Runs the program with these arguments, the first being its own name.
@@ -106,7 +113,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Err(error) => {
             let status = exit::report(&error, &terminal);
             if cli.global.json && status != ExitStatus::Done {
-                cli.command.report_failure(&error, status);
+                cli.command.report_failure(exit::as_json(&error, status, &terminal));
             }
             status
         }
@@ -118,6 +125,8 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {
     match &cli.command {
         Command::Export(args) => export::run(args, &cli.global, &environment, terminal),
         Command::Verify(args) => verify::run(args, &cli.global, &environment, terminal),
+        Command::Scan(args) => scan::run(args, &cli.global, &environment, terminal),
+        Command::Rules(args) => rules::run(args, &cli.global, &environment, terminal),
         Command::Formats(args) => formats::run(args, &cli.global),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

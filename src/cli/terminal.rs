@@ -1,14 +1,16 @@
 //! The only place that prints or draws.
 
+use std::cell::OnceCell;
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Global;
 use crate::progress::Progress;
+use crate::redact::{Redactor, Scope};
 
 /// When to colour messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,10 +32,11 @@ enum Volume {
 }
 
 /// Standard output and standard error, as the user wants them.
-#[derive(Debug)]
 pub(super) struct Terminal {
     volume: Volume,
     colored: bool,
+    /// What messages go through once a command redacts.
+    redactor: OnceCell<Arc<Redactor>>,
 }
 
 impl Terminal {
@@ -49,7 +52,21 @@ impl Terminal {
             Color::Never => false,
             Color::Auto => io::stderr().is_terminal() && !no_color,
         };
-        Self { volume, colored }
+        Self { volume, colored, redactor: OnceCell::new() }
+    }
+
+    /// From now on nothing is said that this redactor would take out.
+    pub(super) fn guard(&self, redactor: &Arc<Redactor>) {
+        // One command makes one redactor.
+        let _ = self.redactor.set(redactor.clone());
+    }
+
+    /// A message, redacted.
+    pub(super) fn redacted(&self, text: &str) -> String {
+        match self.redactor.get() {
+            Some(redactor) => redactor.redact_text(text, &mut Scope::new()).into_owned(),
+            None => text.to_owned(),
+        }
     }
 
     /// Something worth knowing; left out with `-q`.
@@ -95,7 +112,7 @@ impl Terminal {
     }
 
     fn line(&self, label: &str, color: &str, text: &str) {
-        let text = printable(text);
+        let text = printable(&self.redacted(text));
         let line = if self.colored && !label.is_empty() {
             format!("\x1b[1;{color}m{label}\x1b[0m{text}\n")
         } else {

@@ -114,14 +114,14 @@ impl Opened<'_> {
         self.segments.iter().map(|(_, extent)| extent.last_id()).collect()
     }
 
-    /// Writes the document down.
+    /// Writes the document down, and gives what redaction took out of it.
     pub(super) fn write(
         mut self,
         snapshot: &Snapshot<'_>,
         context: &mut Context<'_>,
         out: &mut dyn FormatWriter,
         wrote: &dyn Fn(io::Error) -> Error,
-    ) -> Result<(), Error> {
+    ) -> Result<Scope, Error> {
         let Context { redactor, progress, warnings } = context;
         let joined = self.segments.len() > 1;
         let mut writer = out
@@ -147,7 +147,8 @@ impl Opened<'_> {
                 writer.message(&message).map_err(wrote)
             })?;
         }
-        writer.finish().map_err(wrote)
+        writer.finish().map_err(wrote)?;
+        Ok(self.scope)
     }
 }
 

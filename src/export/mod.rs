@@ -5,6 +5,7 @@
 //! otherwise when the snapshot has proven steady. A session that cannot be read costs itself only.
 
 mod document;
+mod gate;
 mod keep;
 mod ledger;
 mod name;
@@ -17,6 +18,7 @@ mod staging;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use formats::Format;
 
@@ -31,7 +33,7 @@ pub use run::run;
 pub(crate) use staging::is_staging;
 
 /// What to export, and where to.
-pub struct Request<'a> {
+pub struct Request {
     /// Which sessions.
     pub selection: Selection,
     /// Which of their messages.
@@ -39,7 +41,7 @@ pub struct Request<'a> {
     /// Whether a compression chain becomes one document.
     pub lineage: Lineage,
     /// What takes secrets out.
-    pub redactor: &'a Redactor,
+    pub redactor: Arc<Redactor>,
     /// How to write it down.
     pub format: &'static Format,
     /// Where to.
@@ -145,6 +147,12 @@ pub enum Error {
     SameId {
         /// Their id.
         session: String,
+    },
+    /// A redacted file still holds what looks like a secret.
+    #[error("the finished file still holds what looks like a secret ({}), so it was not published", rules.join(", "))]
+    Leaks {
+        /// The rules that found it.
+        rules: Vec<String>,
     },
     /// A document of no session.
     #[error("there is nothing to write")]

@@ -1,6 +1,6 @@
-//! A file that is being written: large writes, hashing and the disk's own time on another thread.
+//! A file that is being written: hashing, the last look and the disk's own time on another thread.
 //!
-//! While the next buffer fills, the last one is hashed and written. Data is synced on the way, so that
+//! While the next buffer fills, the last one is hashed, searched and written. Data is synced on the way, so that
 //! the sync at the end finds little left to do. A file that fits one buffer needs no thread.
 
 use std::fs::File;
@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use super::gate::Gate;
 use super::staging::Staged;
 use crate::manifest::Hasher;
 
@@ -18,14 +19,12 @@ const WAITING: usize = 4; // buffers on their way
 const SYNC_EVERY: u64 = 32 << 20; // bytes
 
 /// A file that is being written.
-#[derive(Debug)]
 pub(super) struct Partial {
     path: PathBuf,
     buffer: Vec<u8>,
     state: State,
 }
 
-#[derive(Debug)]
 enum State {
     /// Nothing has left the buffer.
     Small(Sink),
@@ -36,16 +35,16 @@ enum State {
 }
 
 /// Where the bytes end up.
-#[derive(Debug)]
 struct Sink {
     file: File,
     hasher: Hasher,
     unsynced: u64,
+    gate: Option<Gate>,
 }
 
 impl Partial {
-    pub(super) fn new(path: PathBuf, file: File) -> Self {
-        let sink = Sink { file, hasher: Hasher::default(), unsynced: 0 };
+    pub(super) fn new(path: PathBuf, file: File, gate: Option<Gate>) -> Self {
+        let sink = Sink { file, hasher: Hasher::default(), unsynced: 0, gate };
         Self { path, buffer: Vec::new(), state: State::Small(sink) }
     }
 
@@ -60,7 +59,8 @@ impl Partial {
             State::Broken => return Err(broken()),
         };
         sink.take(&self.buffer)?;
-        Ok(Staged { path: self.path, digest: sink.hasher.finish() })
+        let leaks = sink.gate.map(Gate::finish).unwrap_or_default();
+        Ok(Staged { path: self.path, digest: sink.hasher.finish(), leaks })
     }
 
     /// Sends the buffer on its way.
@@ -109,6 +109,9 @@ impl Sink {
 
     fn take(&mut self, buffer: &[u8]) -> io::Result<()> {
         self.hasher.update(buffer);
+        if let Some(gate) = &mut self.gate {
+            gate.push(buffer);
+        }
         self.file.write_all(buffer)?;
         self.unsynced += buffer.len() as u64;
         if self.unsynced >= SYNC_EVERY {
@@ -139,7 +142,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for pieces in [0, 1, 3, 2000] {
             let path = folder.path().join(pieces.to_string());
-            let mut partial = Partial::new(path.clone(), File::create(&path).unwrap());
+            let mut partial = Partial::new(path.clone(), File::create(&path).unwrap(), None);
             let piece = vec![b'x'; BUFFER / 100];
             for _ in 0..pieces {
                 partial.write_all(&piece).unwrap();
@@ -156,7 +159,7 @@ mod tests {
     fn a_full_disk_is_told_with_its_own_error() {
         let path = std::path::PathBuf::from("/dev/full");
         let mut partial =
-            Partial::new(path.clone(), File::options().write(true).open(&path).unwrap());
+            Partial::new(path.clone(), File::options().write(true).open(&path).unwrap(), None);
         let piece = vec![b'x'; BUFFER];
         let error = (0..100)
             .find_map(|_| partial.write_all(&piece).err())

@@ -53,7 +53,7 @@ impl Place {
     /// Delivers whole files to where they were asked for.
     pub(super) fn deliver(
         &mut self,
-        request: &Request<'_>,
+        request: &Request,
         staging: &mut Staging,
         files: Vec<Finished>,
         stream: &mut dyn Write,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use formats::model::{Message, MessageColumn, Session, SessionColumn};
 use serde::Serialize;
 
+use crate::redact::Finding;
 use crate::store::{self, Fault};
 
 /// What an export did, or would do.
@@ -26,6 +27,8 @@ pub struct Summary {
     pub bytes: u64,
     /// How often each rule took something out.
     pub redactions: BTreeMap<String, u64>,
+    /// What was taken out where; only with [`Listing::Wanted`](super::Listing::Wanted).
+    pub findings: Vec<Finding>,
     /// What was lost on the way.
     pub warnings: Warnings,
     /// Files that are right now, written or found so.

@@ -7,6 +7,7 @@ use std::path::Path;
 use formats::{FileHead, FormatWriter, Layout};
 
 use super::document::{Context, Document, Opened, documents};
+use super::gate::Gate;
 use super::place::Place;
 use super::publish::Finished;
 use super::staging::{Staged, Staging};
@@ -22,7 +23,7 @@ const BATCH: usize = 64;
 /// Runs an export. `stream` receives the bytes where the target is [`Target::Stream`].
 pub fn run(
     store: &Path,
-    request: &Request<'_>,
+    request: &Request,
     stream: &mut dyn Write,
     progress: &dyn Progress,
 ) -> Result<Summary, Error> {
@@ -59,7 +60,7 @@ pub fn run(
 type Waiting = (Staging, Vec<Finished>);
 
 struct Run<'r, 's> {
-    request: &'r Request<'r>,
+    request: &'r Request,
     snapshot: &'r Snapshot<'s>,
     progress: &'r dyn Progress,
     skipped: &'r BTreeMap<SessionKey, Failure>,
@@ -163,8 +164,9 @@ impl<'r> Run<'r, '_> {
         place: &Place,
     ) -> Result<Finished, Error> {
         let wrote = Error::writing(&place.folder);
-        let mut file = staging.file().map_err(&wrote)?;
+        let mut file = staging.file(Gate::new(&self.request.redactor)).map_err(&wrote)?;
         let (mut lineages, mut counts, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        let mut redactions = BTreeMap::<String, u64>::new();
         let head = FileHead { sessions: documents.len() as u64 };
         let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
         for document in documents {
@@ -172,14 +174,17 @@ impl<'r> Run<'r, '_> {
             lineages.push(opened.lineage.clone());
             counts.extend_from_slice(&opened.message_counts());
             last.extend_from_slice(&opened.last_message_ids());
-            self.document(document, opened, writer.as_mut(), &wrote)?;
+            for (rule, count) in self.document(document, opened, writer.as_mut(), &wrote)? {
+                *redactions.entry(rule).or_default() += count;
+            }
         }
         writer.finish().map_err(&wrote)?;
-        let staged = file.finish().map_err(&wrote)?;
+        let staged = sound(file.finish().map_err(&wrote)?)?;
         let mut entry = self.entry(&staged, self.file_name());
         entry.message_count = counts.iter().sum();
         entry.session_ids = Some(lineages.concat());
         entry.message_counts = Some(counts);
+        entry.redactions = redactions;
         entry.last_message_ids = Some(last);
         Ok(Finished { staged, entry, documents: lineages })
     }
@@ -197,6 +202,12 @@ impl<'r> Run<'r, '_> {
             match self.file(document, staging, place) {
                 Ok(file) => files.push(file),
                 Err(Error::Unreadable { session, source, .. }) => self.fail(session, &source),
+                Err(leak @ Error::Leaks { .. }) => {
+                    let session = self.snapshot.session(document.0[0])?.0;
+                    let row = self.request.redactor.apply(session, &mut Scope::default());
+                    let (session, reason) = (Some(row.id().to_owned()), leak.to_string());
+                    self.summary.failures.push(Failure { session, reason });
+                }
                 Err(Error::SameId { session }) => {
                     let reason = "another session has the same id".to_owned();
                     self.summary.failures.push(Failure { session: Some(session), reason });
@@ -229,17 +240,18 @@ impl<'r> Run<'r, '_> {
         let (id, lineage) = (opened.head.id().to_owned(), opened.lineage.clone());
         let messages = opened.messages;
         let last = opened.last_message_ids().into_iter().flatten().max();
-        let mut file = staging.file().map_err(&wrote)?;
+        let mut file = staging.file(Gate::new(&self.request.redactor)).map_err(&wrote)?;
         let head = FileHead { sessions: 1 };
         let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
-        self.document(document, opened, writer.as_mut(), &wrote)?;
+        let redactions = self.document(document, opened, writer.as_mut(), &wrote)?;
         writer.finish().map_err(&wrote)?;
-        let staged = file.finish().map_err(&wrote)?;
+        let staged = sound(file.finish().map_err(&wrote)?)?;
         let mut entry = self.entry(&staged, name);
         entry.session_id = Some(id);
         entry.lineage_session_ids.clone_from(&lineage);
         entry.message_count = messages;
         entry.last_message_id = last;
+        entry.redactions = redactions;
         Ok(Finished { staged, entry, documents: vec![lineage] })
     }
 
@@ -248,7 +260,7 @@ impl<'r> Run<'r, '_> {
             .open(
                 self.snapshot,
                 (self.request.shown, self.request.reach),
-                self.request.redactor,
+                &self.request.redactor,
                 &mut self.summary.warnings,
             )
             .map_err(|error| match error {
@@ -263,19 +275,23 @@ impl<'r> Run<'r, '_> {
         opened: Opened<'_>,
         writer: &mut dyn FormatWriter,
         wrote: &dyn Fn(io::Error) -> Error,
-    ) -> Result<(), Error> {
+    ) -> Result<BTreeMap<String, u64>, Error> {
         let id = opened.head.id().to_owned();
         let mut context = Context {
-            redactor: self.request.redactor,
+            redactor: &self.request.redactor,
             progress: self.progress,
             warnings: &mut self.summary.warnings,
         };
         let written = opened.write(self.snapshot, &mut context, writer, wrote);
         self.progress.step();
-        written.map_err(|error| match error {
+        let scope = written.map_err(|error| match error {
             Error::Store(source) => unreadable(document.0[0], Some(id), source),
             other => other,
-        })
+        })?;
+        if self.request.listing == Listing::Wanted {
+            self.summary.findings.extend(scope.findings());
+        }
+        Ok(scope.counts())
     }
 
     /// The name that the user gave the one file.
@@ -305,11 +321,21 @@ impl<'r> Run<'r, '_> {
             sha256: staged.digest.sha256.clone(),
             exported_at: *exported_at,
             only_copy: self.request.reach == Reach::Everything,
-            redacted: redactor.groups().map_or(Redacted::No(false), |g| Redacted::By(g.to_vec())),
+            redacted: redactor.groups().map_or(Redacted::No(false), |groups| {
+                Redacted::By(groups.iter().map(|group| group.name().to_owned()).collect())
+            }),
             redactions: BTreeMap::new(),
             tool: concat!("hermes-sessions ", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }
+}
+
+/// A redacted file in which nothing is found any more.
+fn sound(staged: Staged) -> Result<Staged, Error> {
+    if staged.leaks.is_empty() {
+        return Ok(staged);
+    }
+    Err(Error::Leaks { rules: staged.leaks })
 }
 
 /// A failure of the store that concerns one session alone.

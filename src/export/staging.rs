@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::gate::Gate;
 use super::partial::Partial;
 use crate::manifest::{self, Digest, Entry, Locked, Manifest};
 
@@ -55,14 +56,14 @@ impl Staging {
     }
 
     /// Begins a file.
-    pub(super) fn file(&mut self) -> io::Result<Partial> {
+    pub(super) fn file(&mut self, gate: Option<Gate>) -> io::Result<Partial> {
         self.files += 1;
         let path = self.folder.path().join(self.files.to_string());
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         manifest::private(&mut options);
         let file = options.open(&path)?;
-        Ok(Partial::new(path, file))
+        Ok(Partial::new(path, file, gate))
     }
 
     /// Leaves the folder to the next export here, with what was announced.
@@ -153,6 +154,8 @@ fn adopt(output: &Path, announced: &Manifest) -> Result<(), manifest::Error> {
 pub(super) struct Staged {
     pub(super) path: PathBuf,
     pub(super) digest: Digest,
+    /// The rules that find something in it although it was redacted.
+    pub(super) leaks: Vec<String>,
 }
 
 impl Staged {
@@ -228,7 +231,7 @@ mod tests {
     fn a_folder_in_use_is_left_alone() {
         let output = tempfile::tempdir().unwrap();
         let mut first = Staging::create(output.path()).unwrap();
-        let mut file = first.file().unwrap();
+        let mut file = first.file(None).unwrap();
         let second = Staging::create(output.path()).unwrap();
         file.write_all(b"abc").unwrap();
         let staged = file.finish().unwrap();

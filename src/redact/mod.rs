@@ -1,46 +1,54 @@
-//! Nothing that the store yields reaches a writer, a file name, a manifest line or a message to the
-//! user except through [`Redactor::apply`]: a [`Raw`] value has no other way out.
+//! Redaction: the stage through which everything passes that leaves the store.
+//!
+//! What the store yields is sealed ([`Raw`]); [`Redactor::apply`] alone opens it, and takes out of
+//! every text in it what must not leave. `--no-redact` is [`Redactor::none`], not a way round it.
+//!
+//! A text goes through three layers:
+//!
+//! 1. *Structure* (`redactor`, `json`, `view`): JSON is walked leaf by leaf to any depth, with
+//!    each leaf's key as context, and only changed leaves are written anew.
+//! 2. *Search* (`search`, `keywords`): one pass finds every keyword of every rule; a rule's
+//!    pattern is run only around its own. Rules are data: `redact-rules/`, [`rule`], [`load`].
+//! 3. *Context* (`context`, `name`, `read`, `end`, `value`, `standin`, `natural`, `header`, `url`):
+//!    what a name says of its value, in any notation, and whether the value is one.
+//!
+//! What is found becomes a marker ([`Scope`]): `[REDACTED:rule]`, and `[REDACTED:rule#2]` for
+//! the second value of the same rule in a session. A marker is nobody's secret, so redacting
+//! twice changes nothing, and [`Redactor::scan_bytes`] finds nothing in a finished file.
 
-use formats::model::Row;
+pub mod builtin;
+pub mod check;
+pub mod checksum;
+mod context;
+mod cursor;
+mod end;
+pub mod example;
+mod header;
+mod json;
+mod keywords;
+pub mod known;
+pub mod load;
+mod name;
+mod natural;
+mod paths;
+mod pattern;
+mod read;
+mod redactor;
+pub mod rule;
+mod scope;
+mod search;
+mod standin;
+mod texts;
+mod url;
+mod value;
+mod view;
+mod words;
 
-/// A value as it stands in the store. It can be neither read nor printed.
-pub struct Raw<T>(T);
+pub use redactor::{Pen, Redactor};
+pub use scope::{Finding, Scope};
+pub use texts::{Raw, Texts};
 
-impl<T> Raw<T> {
-    /// Only the store makes these.
-    pub(crate) fn new(value: T) -> Self {
-        Self(value)
-    }
-}
-
-/// What redaction knows of one session while it walks it.
-#[derive(Debug, Default)]
-pub struct Scope {}
-
-/// Takes secrets out of values, or, as [`Redactor::none`], leaves them in.
-#[derive(Debug)]
-pub struct Redactor {}
-
-impl Redactor {
-    /// Leaves every value as it is.
-    pub fn none() -> Self {
-        Self {}
-    }
-
-    /// What is taken out: the groups of rules, or nothing.
-    pub fn groups(&self) -> Option<&[String]> {
-        None
-    }
-
-    /// Opens a value from the store.
-    pub fn apply<T: Texts>(&self, raw: Raw<T>, _scope: &mut Scope) -> T {
-        raw.0
-    }
-}
-
-/// A value with texts that redaction walks.
-pub trait Texts {}
-
-impl<C> Texts for Row<'_, C> {}
-impl Texts for String {}
-impl<T: Texts> Texts for Vec<T> {}
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,366 @@
+//! Rewrites JSON text leaf by leaf, copying to the byte what does not change.
+//!
+//! The walk is over text that is known to be valid, so it needs no tree and no errors: it keeps
+//! one frame for each open object or array, with the key that its current value stands under.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What decides over the parts of a document. Each method gives what is to stand there instead.
+pub(super) trait Editor {
+    /// A key of an object, unescaped.
+    fn key(&mut self, key: &str) -> Option<String>;
+    /// A string, unescaped, and the key it stands under; an array's elements stand under its.
+    fn string(&mut self, key: Option<&str>, text: &str) -> Option<String>;
+    /// A number and its key.
+    fn number(&mut self, key: Option<&str>, number: &str) -> Option<String>;
+    /// A string under `value`, where its object says that it is sensitive, or gives its name.
+    fn named(&mut self, name: Option<&str>, text: &str) -> Option<String>;
+}
+
+/// A document with its edits; `None` where nothing changes.
+pub(super) fn rewrite(text: &str, editor: &mut dyn Editor) -> Option<String> {
+    let mut walk = Walk { text, editor, frames: Vec::new(), edits: Vec::new() };
+    walk.run();
+    let mut edits = walk.edits;
+    if edits.is_empty() {
+        return None;
+    }
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for (range, new) in edits {
+        out.push_str(&text[at..range.start]);
+        escape_into(&mut out, &new);
+        at = range.end;
+    }
+    out.push_str(&text[at..]);
+    Some(out)
+}
+
+struct Walk<'t, 'e> {
+    text: &'t str,
+    editor: &'e mut dyn Editor,
+    frames: Vec<Frame<'t>>,
+    /// Ranges with their quotes, and the text to stand there.
+    edits: Vec<(Range<usize>, String)>,
+}
+
+/// An open object or array.
+#[derive(Default)]
+struct Frame<'t> {
+    is_object: bool,
+    /// Whether the next string is a key.
+    at_key: bool,
+    key: Option<Cow<'t, str>>,
+    /// What `name` or `key` says in this object.
+    name: Option<Cow<'t, str>>,
+    is_sensitive: bool,
+    /// The string under `value`, if it was left as it is.
+    value: Option<Range<usize>>,
+}
+
+impl Walk<'_, '_> {
+    fn run(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            match bytes[at] {
+                b'"' => {
+                    let end = string_end(bytes, at);
+                    self.string(at..end);
+                    at = end;
+                    continue;
+                }
+                b'{' => self.open(true),
+                b'[' => self.open(false),
+                b'}' | b']' => self.close(),
+                b',' => self.next(),
+                b'-' | b'0'..=b'9' => {
+                    let len = bytes[at..].iter().take_while(|b| !b",]} \t\r\n".contains(b)).count();
+                    self.number(at..at + len);
+                    at += len;
+                    continue;
+                }
+                b't' => self.literal_true(),
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    fn open(&mut self, is_object: bool) {
+        let inherited =
+            if is_object { None } else { self.frames.last().and_then(|f| f.key.clone()) };
+        self.frames.push(Frame {
+            is_object,
+            at_key: is_object,
+            key: inherited,
+            ..Frame::default()
+        });
+    }
+
+    fn close(&mut self) {
+        let Some(frame) = self.frames.pop() else {
+            return;
+        };
+        let Some(range) = frame.value.filter(|_| frame.is_sensitive || frame.name.is_some()) else {
+            return;
+        };
+        let text = unescape(&self.text[range.start + 1..range.end - 1]);
+        let name = frame.name.as_deref().filter(|_| !frame.is_sensitive);
+        if let Some(new) = self.editor.named(name, &text) {
+            self.edits.push((range, new));
+        }
+    }
+
+    fn next(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.at_key = frame.is_object;
+        }
+    }
+
+    fn string(&mut self, range: Range<usize>) {
+        let content = unescape(&self.text[range.start + 1..range.end - 1]);
+        match self.frames.last_mut() {
+            Some(frame) if frame.at_key => {
+                frame.at_key = false;
+                let new = self.editor.key(&content);
+                frame.key = Some(content);
+                self.edits.extend(new.map(|new| (range, new)));
+            }
+            frame => {
+                let key = frame.as_ref().and_then(|f| f.key.as_deref());
+                if let Some(new) = self.editor.string(key, &content) {
+                    self.edits.push((range, new));
+                } else if let Some(frame) = frame {
+                    frame.note(content, range);
+                }
+            }
+        }
+    }
+
+    fn number(&mut self, range: Range<usize>) {
+        let key = self.frames.last().and_then(|f| f.key.as_deref());
+        if let Some(new) = self.editor.number(key, &self.text[range.clone()]) {
+            self.edits.push((range, new));
+        }
+    }
+
+    fn literal_true(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.is_sensitive |=
+                frame.key.as_deref().is_some_and(|k| k.eq_ignore_ascii_case("sensitive"));
+        }
+    }
+}
+
+impl<'t> Frame<'t> {
+    /// Remembers a string that says something about its siblings.
+    fn note(&mut self, content: Cow<'t, str>, range: Range<usize>) {
+        let Some(key) = self.key.as_deref().filter(|_| self.is_object) else {
+            return;
+        };
+        let is = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(key));
+        if is(&["value", "default"]) {
+            self.value = Some(range);
+        } else if is(&["name", "key", "field", "parameter"]) && content.len() <= 64 {
+            self.name = Some(content);
+        }
+    }
+}
+
+/// Where the string ends that begins at `start`, its quote included.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(len) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += len;
+        if bytes[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
+/// A string's content without its escapes. A lone surrogate becomes U+FFFD.
+pub(super) fn unescape(content: &str) -> Cow<'_, str> {
+    let Some(first) = memchr::memchr(b'\\', content.as_bytes()) else {
+        return Cow::Borrowed(content);
+    };
+    let mut out = String::with_capacity(content.len());
+    let (mut start, mut slash) = (0, Some(first));
+    while let Some(at) = slash {
+        out.push_str(&content[start..at]);
+        start = at + escape(&content[at..], &mut out);
+        slash = memchr::memchr(b'\\', &content.as_bytes()[start..]).map(|len| start + len);
+    }
+    out.push_str(&content[start..]);
+    Cow::Owned(out)
+}
+
+/// Writes what the escape at the beginning of `rest` stands for; its length.
+fn escape(rest: &str, out: &mut String) -> usize {
+    let plain = match rest.as_bytes().get(1) {
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'u') => return unicode_escape(rest, out),
+        Some(c @ (b'"' | b'\\' | b'/')) => char::from(*c),
+        _ => {
+            out.push('\\');
+            return 1;
+        }
+    };
+    out.push(plain);
+    2
+}
+
+fn unicode_escape(rest: &str, out: &mut String) -> usize {
+    let Some(first) = code_unit(rest) else {
+        out.push('\\');
+        return 1;
+    };
+    let second = rest.get(6..).and_then(code_unit).filter(|s| (0xDC00..0xE000).contains(s));
+    match (char::from_u32(first), second) {
+        (Some(c), _) => {
+            out.push(c);
+            6
+        }
+        (None, Some(low)) if first < 0xDC00 => {
+            let joined = 0x10000 + ((first - 0xD800) << 10) + (low - 0xDC00);
+            out.push(char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER));
+            12
+        }
+        (None, _) => {
+            out.push(char::REPLACEMENT_CHARACTER);
+            6
+        }
+    }
+}
+
+fn code_unit(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// Writes a string with its quotes.
+fn escape_into(out: &mut String, text: &str) {
+    use std::fmt::Write as _;
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' || c == '\u{7f}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// Whether a text is a JSON document that holds text: an object, an array, a string.
+pub(super) fn is_document(text: &str) -> bool {
+    let text = text.trim_ascii();
+    let framed = text.starts_with('{') && text.ends_with('}')
+        || text.starts_with('[') && text.ends_with(']')
+        || text.len() > 2 && text.starts_with('"') && text.ends_with('"');
+    framed && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+/// After so many texts that begin like a document and are none, no more are tried.
+const MAX_TRIES: usize = 3;
+
+/// A text cut into documents that begin a line and the text around them; `None` where it holds
+/// no document.
+pub(super) fn documents(text: &str) -> Option<Vec<&str>> {
+    let mut pieces = Vec::new();
+    let (mut start, mut at, mut tries) = (0, 0, 0);
+    while at < text.len() && tries < MAX_TRIES {
+        let end =
+            memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |len| at + len + 1);
+        let rest = &text[at..];
+        if rest.starts_with(['{', '[']) {
+            let line = &text[at..end];
+            let document = [line, rest].into_iter().find(|text| is_document(text));
+            if let Some(document) = document {
+                pieces.extend([&text[start..at], document]);
+                start = at + document.len();
+                at = start;
+                continue;
+            }
+            tries += usize::from(is_begun(line));
+        }
+        at = end;
+    }
+    pieces.push(&text[start..]);
+    (pieces.len() > 1).then_some(pieces)
+}
+
+/// Whether a document may begin with this line: `{` alone, or a key.
+fn is_begun(line: &str) -> bool {
+    line[1..].trim_start().starts_with(['"', '{', '[', '}', ']']) || line.len() < 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Turns every string that holds a `!` to upper case, and names what it was under.
+    struct Shout;
+
+    impl Editor for Shout {
+        fn key(&mut self, key: &str) -> Option<String> {
+            key.contains('!').then(|| key.to_uppercase())
+        }
+        fn string(&mut self, key: Option<&str>, text: &str) -> Option<String> {
+            text.contains('!').then(|| format!("{}:{}", key.unwrap_or("-"), text.to_uppercase()))
+        }
+        fn number(&mut self, key: Option<&str>, _: &str) -> Option<String> {
+            (key == Some("pin")).then(|| "n".to_owned())
+        }
+        fn named(&mut self, name: Option<&str>, text: &str) -> Option<String> {
+            (name.is_none() || name == Some("PW")).then(|| format!("<{text}>"))
+        }
+    }
+
+    #[test]
+    fn only_edited_leaves_are_written_anew() {
+        let text = r#" {"a" : "x\u00e9", "b!": ["q\n!", 1.50e3], "pin": 12} "#;
+        let out = rewrite(text, &mut Shout).unwrap();
+        assert_eq!(out, r#" {"a" : "x\u00e9", "B!": ["b!:Q\n!", 1.50e3], "pin": "n"} "#);
+        assert_eq!(rewrite(r#"{"a":[1,"b"]}"#, &mut Shout), None);
+    }
+
+    #[test]
+    fn siblings_say_what_a_value_is() {
+        let text = r#"[{"name":"PW","value":"v"},{"value":"w","sensitive":true},{"name":"x","value":"y"}]"#;
+        let out = rewrite(text, &mut Shout).unwrap();
+        assert_eq!(
+            out,
+            r#"[{"name":"PW","value":"<v>"},{"value":"<w>","sensitive":true},{"name":"x","value":"y"}]"#
+        );
+    }
+
+    #[test]
+    fn documents_are_found_between_lines_of_text() {
+        let text = "log\n{\"a\":1}\n[x]\n{\n\"b\": 2\n}\n";
+        assert_eq!(
+            documents(text).unwrap(),
+            ["log\n", "{\"a\":1}\n", "[x]\n", "{\n\"b\": 2\n}\n", ""]
+        );
+        assert!(documents("[x]\n{\n").is_none());
+    }
+
+    #[test]
+    fn escapes_are_read_as_json_means_them() {
+        assert_eq!(unescape(r#"a\n\"\\\/\u0041\ud83d\ude00\ud800x"#), "a\n\"\\/A😀\u{fffd}x");
+    }
+}

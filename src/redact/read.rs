@@ -1,0 +1,355 @@
+//! Reads what follows a name in any notation: the operator and the opening quote. Where the value
+//! ends is [`super::end`]'s to say.
+//!
+//! Transcripts hold text that was escaped any number of times, cut anywhere, and coloured, so
+//! nothing here expects well-formed input. Each function looks at a bounded piece of text or at
+//! the value itself.
+
+use std::ops::Range;
+
+use super::cursor::{Cursor, Quote};
+
+/// What joins a name to its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// `=` and its like without blanks, as in environments and URLs.
+    Tight,
+    /// `=`, `:=`, `=>` with blanks, as in code and INI files.
+    Equals,
+    /// `:`.
+    Colon,
+    /// `==`, `!=`.
+    Compare,
+    /// `,` or `(` before a quoted value, as in calls.
+    Call,
+    /// `<name>value`.
+    Tag,
+    /// `|`, as in tables.
+    Cell,
+    /// `%3D` and `%3A`.
+    Percent,
+    /// `is`, `was`.
+    Prose,
+    /// A blank.
+    Blank,
+}
+
+/// Where a value begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Opening {
+    pub(super) start: usize,
+    pub(super) quote: Quote,
+    pub(super) operator: Operator,
+    /// Whether a quote closed the name.
+    pub(super) quoted_name: bool,
+}
+
+/// What joins the name `name` to a value, and where that begins.
+pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
+    let mut at = Cursor { bytes: text.as_bytes(), at: name.end };
+    let quoted_name = at.skip_closers();
+    let closed = at.at;
+    at.skip_blanks();
+    at.skip_prompt();
+    let blanks = at.at > closed;
+    let is_tag = name.start > 0 && at.bytes[name.start - 1] == b'<';
+    let operator = at.operator(blanks, quoted_name, is_tag)?;
+    let (start, quote) = at.open_value(operator)?;
+    if operator == Operator::Call && quote == Quote::Bare {
+        return None;
+    }
+    Some(Opening { start, quote, operator, quoted_name })
+}
+
+impl Cursor<'_> {
+    /// Quotes, brackets and colours after a name; whether there was a quote.
+    fn skip_closers(&mut self) -> bool {
+        let mut quoted = false;
+        for _ in 0..4 {
+            let before = self.at;
+            if self.eat_quote().is_some() {
+                quoted = true;
+            } else if self.peek() == Some(b']') || self.starts("**") {
+                self.at += if self.starts("**") { 2 } else { 1 };
+            } else {
+                self.skip_colour();
+            }
+            if self.at == before {
+                break;
+            }
+        }
+        quoted
+    }
+
+    /// ` [None]` in `Secret Access Key [None]:`, `(required)` and the like.
+    fn skip_prompt(&mut self) {
+        let close = match self.peek() {
+            Some(b'[') => b']',
+            Some(b'(') => b')',
+            _ => return,
+        };
+        let ahead = self.bytes[self.at..].iter().take(40);
+        let Some(len) = ahead.clone().position(|b| *b == close) else {
+            return;
+        };
+        let mut next = Cursor { at: self.at + len + 1, ..*self };
+        next.skip_blanks();
+        if matches!(next.peek(), Some(b':' | b'=')) {
+            self.at = next.at;
+        }
+    }
+
+    fn operator(&mut self, blanks: bool, quoted_name: bool, is_tag: bool) -> Option<Operator> {
+        if self.eat_any(&["===", "!==", "==", "!="]) {
+            return Some(Operator::Compare);
+        }
+        if self.eat_any(&["=>", ":=", "?=", "||=", "->", "+="]) {
+            return Some(Operator::Equals);
+        }
+        if self.starts("::") {
+            return None;
+        }
+        match self.peek()? {
+            b'=' => {
+                self.at += 1;
+                let tight = !blanks && !matches!(self.peek(), Some(b' ' | b'\t'));
+                Some(if tight { Operator::Tight } else { Operator::Equals })
+            }
+            b':' => {
+                self.at += 1;
+                let typed = self.skip_type();
+                Some(if typed { Operator::Equals } else { Operator::Colon })
+            }
+            b',' | b'(' if quoted_name || self.peek() == Some(b'(') && !blanks => {
+                self.at += 1;
+                self.bridge().or(Some(Operator::Call))
+            }
+            b'>' if is_tag => {
+                self.at += 1;
+                Some(Operator::Tag)
+            }
+            b'|' if blanks => {
+                self.at += 1;
+                Some(Operator::Cell)
+            }
+            b'%' if self.eat_any(&["%3d", "%3a"]) => Some(Operator::Percent),
+            _ => self.bridge().or_else(|| self.word(blanks)),
+        }
+    }
+
+    /// `, "value": ` and ` value=` after a name that was itself a value.
+    fn bridge(&mut self) -> Option<Operator> {
+        let mut next = *self;
+        if next.eat_any(&["\r\n\r\n", "\\r\\n\\r\\n"]) {
+            // A field of a multipart form.
+            *self = next;
+            return Some(Operator::Colon);
+        }
+        let is_plist = next.eat("</key>");
+        next.eat(",");
+        for _ in 0..2 {
+            next.eat_any(&["\\n", "\r\n", "\n"]);
+            next.skip_blanks();
+        }
+        if is_plist {
+            let opens = next.eat("<string>");
+            *self = if opens { next } else { *self };
+            return opens.then_some(Operator::Tag);
+        }
+        next.eat_quote();
+        if !next.eat_any(&["value", "default", "content"]) {
+            return None;
+        }
+        next.eat_quote();
+        next.skip_blanks();
+        let operator = match next.peek()? {
+            b'=' => Operator::Equals,
+            b':' => Operator::Colon,
+            _ => return None,
+        };
+        next.at += 1;
+        *self = next;
+        Some(operator)
+    }
+
+    fn word(&mut self, blanks: bool) -> Option<Operator> {
+        if !blanks {
+            return None;
+        }
+        if self.skip_clause() || self.eat_any(&["is: ", "is ", "was ", "is:", "to ", "of ", "as "])
+        {
+            return Some(Operator::Prose);
+        }
+        Some(Operator::Blank)
+    }
+
+    /// `for bob:` and `to proceed to installation:` between a name and its value.
+    fn skip_clause(&mut self) -> bool {
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 64)];
+        let is_prose = |b: &&u8| b.is_ascii_alphabetic() || b" '@.-_".contains(b);
+        let len = ahead.iter().take_while(is_prose).count();
+        let ends =
+            ahead.get(len) == Some(&b':') && !matches!(ahead.get(len + 1), Some(b'/' | b':'));
+        let is_clause =
+            ends && [b"for " as &[u8], b"to ", b"of ", b"in "].iter().any(|p| ahead.starts_with(p));
+        self.at += if is_clause { len + 1 } else { 0 };
+        is_clause
+    }
+
+    /// `: str = ` after a name: the type, and the `=` that makes an assignment of it.
+    fn skip_type(&mut self) -> bool {
+        let is_type = |b: &u8| b.is_ascii_alphanumeric() || b"_&'<>.[]|?* ".contains(b);
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 48)];
+        let len = ahead.iter().take_while(|b| is_type(b)).count();
+        let after = (ahead.get(len), ahead.get(len + 1));
+        let has_letter = ahead[..len].iter().any(u8::is_ascii_alphabetic);
+        let spaced = len > 0 && ahead[len - 1] == b' ';
+        if has_letter && spaced && after.0 == Some(&b'=') && after.1 != Some(&b'=') {
+            self.at += len + 1;
+            return true;
+        }
+        false
+    }
+
+    fn open_value(&mut self, operator: Operator) -> Option<(usize, Quote)> {
+        self.skip_blanks();
+        self.skip_closing_stars();
+        self.skip_colour();
+        if matches!(operator, Operator::Colon | Operator::Equals | Operator::Prose) {
+            self.skip_to_next_line();
+        }
+        self.skip_call();
+        if self.peek() == Some(b'[')
+            && matches!(self.bytes.get(self.at + 1), Some(b'"' | b'\'' | b'\\'))
+        {
+            self.at += 1;
+        }
+        let prefixed = matches!(self.peek(), Some(b'b' | b'f' | b'r' | b'u' | b'@' | b'$' | b'L'));
+        let mut next = *self;
+        next.at += usize::from(prefixed);
+        let quote = next.eat_quote();
+        let quote = match quote {
+            Some(quote) => {
+                *self = next;
+                quote
+            }
+            None => Quote::Bare,
+        };
+        let blank = matches!(self.peek(), None | Some(b' ' | b'\n' | b'\r' | b'\t'));
+        (!blank || quote != Quote::Bare).then_some((self.at, quote))
+    }
+
+    /// `SecretStr("` before a value.
+    fn skip_call(&mut self) {
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 32)];
+        let len = ahead
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_' || **b == b'.')
+            .count();
+        let quote = ahead.get(len + 1..).unwrap_or_default();
+        let quote = quote.iter().find(|b| !matches!(b, b'\\' | b'b' | b'r' | b' '));
+        if len > 0 && ahead.get(len) == Some(&b'(') && matches!(quote, Some(b'"' | b'\'')) {
+            self.at += len + 1;
+            self.skip_blanks();
+        }
+    }
+
+    /// `**Password:** x` in Markdown.
+    fn skip_closing_stars(&mut self) {
+        if self.starts("** ") {
+            self.at += 3;
+        }
+    }
+
+    /// A YAML block scalar (`|`, `>-`), or a value that stands on the next line by itself.
+    fn skip_to_next_line(&mut self) {
+        let mut next = *self;
+        let block = next.eat_any(&["|-", ">-", "|+", ">+", "|", ">", "(", "\\"]);
+        next.skip_blanks();
+        if !next.eat_any(&["\r\n", "\n", "\\r\\n", "\\n"]) {
+            return;
+        }
+        let line = next.at;
+        if !block {
+            let _ = next.eat_any(&["\r\n", "\n", "\\n"]);
+        }
+        next.skip_blanks();
+        if block && next.at > line || !block && next.stands_alone() {
+            self.at = next.at;
+        }
+    }
+
+    /// Whether one word is all there is on this line.
+    fn stands_alone(&self) -> bool {
+        let rest = &self.bytes[self.at..];
+        let word =
+            rest.iter().take(200).take_while(|b| b.is_ascii_graphic() && **b != b'\\').count();
+        let colon = rest[..word].iter().any(|b| matches!(b, b':' | b'<' | b'='));
+        word >= 6 && !colon && matches!(rest.get(word), None | Some(b'\n' | b'\r' | b'\\'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::end::value_end;
+    use super::*;
+
+    fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+        let start = text.find(name).unwrap();
+        let opening = opening(text, &(start..start + name.len()))?;
+        Some(&text[opening.start..value_end(text, &opening)])
+    }
+
+    #[test]
+    fn a_value_is_found_in_every_notation() {
+        for text in [
+            "pw=V",
+            "pw: V",
+            "pw = \"V\"",
+            "\"pw\": \"V\"",
+            "\\\"pw\\\": \\\"V\\\"",
+            "pw := 'V'",
+            "'pw' => 'V'",
+            "pw: str = \"V\"",
+            "<pw>V</pw>",
+            "pw [None]: V",
+            "pw V",
+            "pw%3DV%26a=1",
+            "pw=V&a=1",
+            "pw=V;Encrypt=True",
+            "pw: >-\n  V\n",
+            "pw:\\n",
+            "&quot;pw&quot;: &quot;V&quot;",
+            "\"pw\", \"V\")",
+            "pw(\"V\")",
+            "pw=V\\nnext",
+            "| pw | V |",
+            "pw is V.",
+            "- name: pw\n  value: V",
+            "{\"name\": \"pw\", \"value\": \"V\"}",
+            "pw = b'V'",
+            "pw=V\u{1b}[0m",
+            "\\\\\\\"pw\\\\\\\": \\\\\\\"V\\\\\\\"}",
+            "pw key=\"pw\" value=\"V\"",
+        ] {
+            if text == "pw:\\n" {
+                continue;
+            }
+            let name = "pw";
+            let found = if text.starts_with("pw key") {
+                value(&text[3..], name)
+            } else {
+                value(text, name)
+            };
+            assert_eq!(found, Some("V"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_quoted_value_ends_at_its_own_quote() {
+        assert_eq!(value(r#""pw": "a\"b", "x": 1"#, "pw"), Some(r#"a\"b"#));
+        assert_eq!(value(r#""pw": "a\\", "x": 1"#, "pw"), Some(r"a\\"));
+        assert_eq!(value(r#"{\"pw\": \"a b\"}"#, "pw"), Some("a b"));
+        assert_eq!(value("pw=\"cut off", "pw"), Some("cut"));
+    }
+}

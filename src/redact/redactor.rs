@@ -1,0 +1,283 @@
+//! Takes secrets out of texts: JSON leaf by leaf, other text as it stands.
+
+use std::borrow::Cow;
+use std::hash::{BuildHasher, RandomState};
+
+use super::context::Kind;
+use super::header::{cookie_secrets, scheme_len};
+use super::json::{self, Editor};
+use super::known::KnownValues;
+use super::name::{Claim, claim};
+use super::rule::{Group, Rule, RuleError};
+use super::scope::Scope;
+use super::search::{Hit, MARKER, RuleIndex, Search};
+use super::texts::{Raw, Texts};
+use super::value::{Setting, is_secret};
+use super::words::WordSet;
+use super::{builtin, paths};
+
+/// The only way out of [`Raw`].
+pub struct Redactor {
+    /// `None` lets everything pass: `--no-redact`.
+    search: Option<Search>,
+    groups: Vec<Group>,
+    paths: Option<paths::Names>,
+    key: RandomState,
+}
+
+/// JSON in JSON beyond this is taken as text.
+const MAX_DEPTH: usize = 12;
+
+/// No rule finds anything in a shorter text, and most keys and many values of JSON are.
+const MIN_TEXT: usize = 6;
+
+/// Taking a secret out can uncover another one beside it; after this many rounds it is settled.
+const MAX_ROUNDS: usize = 4;
+
+impl Redactor {
+    /// Lets everything pass.
+    pub fn none() -> Self {
+        Self { search: None, groups: Vec::new(), paths: None, key: RandomState::new() }
+    }
+
+    /// Takes out what the built-in rules and these find, as far as they belong to the groups.
+    pub fn new(rules: Vec<Rule>, groups: &[Group], known: KnownValues) -> Result<Self, RuleError> {
+        let search = Search::new(builtin::rules()?, rules, groups, known)?;
+        Ok(Self {
+            search: Some(search),
+            paths: groups.contains(&Group::Paths).then(paths::Names::of_this_machine),
+            groups: groups.to_vec(),
+            key: RandomState::new(),
+        })
+    }
+
+    /// What is taken out; `None` where everything passes.
+    pub fn groups(&self) -> Option<&[Group]> {
+        self.search.as_ref().map(|_| self.groups.as_slice())
+    }
+
+    /// Opens a value of the store, and takes out of every text in it what must not leave.
+    pub fn apply<T: Texts>(&self, raw: Raw<T>, scope: &mut Scope) -> T {
+        let mut value = raw.open();
+        if self.search.is_some() {
+            value.edit_texts(&mut Pen { redactor: self, scope });
+        }
+        value
+    }
+
+    /// A text that does not come from the store, such as a message for the user, redacted; as it
+    /// stands where nothing in it must go.
+    pub fn redact_text<'t>(&self, text: &'t str, scope: &mut Scope) -> Cow<'t, str> {
+        self.apply(Raw::new(Cow::Borrowed(text)), scope)
+    }
+
+    /// What is found in finished output, in any format. Nothing, after redaction.
+    pub fn scan_bytes(&self, bytes: &[u8]) -> Vec<super::Finding> {
+        let mut scope = Scope::new();
+        let text = String::from_utf8_lossy(bytes);
+        let mut pen = Pen { redactor: self, scope: &mut scope };
+        pen.text(None, &text, 0);
+        scope.findings().collect()
+    }
+}
+
+/// A redactor at work in one session.
+pub struct Pen<'r> {
+    redactor: &'r Redactor,
+    scope: &'r mut Scope,
+}
+
+impl Pen<'_> {
+    /// Which row, for the findings.
+    pub(super) fn row(&mut self, message: Option<i64>) {
+        self.scope.message = message;
+    }
+
+    /// Whose session, once its id is redacted.
+    pub(super) fn session(&mut self, id: &str) {
+        self.scope.session = Some(id.to_owned());
+    }
+
+    /// Whether ids of people and chats are to go.
+    pub(super) fn takes_ids(&self) -> bool {
+        self.redactor.groups.contains(&Group::Pii)
+    }
+
+    /// What is to stand in the place of a column's text.
+    pub(super) fn column(&mut self, name: &str, text: &str) -> Option<String> {
+        name.clone_into(&mut self.scope.field);
+        self.text(context_of(name), text, 0)
+    }
+
+    /// A marker for a whole value.
+    pub(super) fn whole(&mut self, name: &str, rule: Kind, text: &str) -> String {
+        name.clone_into(&mut self.scope.field);
+        self.marker(text, rule as RuleIndex)
+    }
+
+    fn text(&mut self, key: Option<&str>, text: &str, depth: usize) -> Option<String> {
+        let body = text.trim_start_matches('\0');
+        let body = if body.len() < text.len() { body.trim_start_matches("json:") } else { body };
+        if depth < MAX_DEPTH && json::is_document(body) {
+            let head = &text[..text.len() - body.len()];
+            let mut leaves = Leaves { pen: self, depth: depth + 1 };
+            return json::rewrite(body, &mut leaves).map(|new| format!("{head}{new}"));
+        }
+        if depth < MAX_DEPTH
+            && let Some(pieces) = json::documents(body)
+        {
+            return self.pieces(text, &pieces, depth + 1);
+        }
+        let claimed = key.and_then(|key| {
+            let claimed = self.claimed(key, text);
+            claimed.or_else(|| self.beside_key(key, text))
+        });
+        let plain = self.plain(claimed.as_deref().unwrap_or(text));
+        plain.or(claimed)
+    }
+
+    /// A text that holds documents between other text.
+    fn pieces(&mut self, text: &str, pieces: &[&str], depth: usize) -> Option<String> {
+        let mut changed = false;
+        let mut out = text[..text.len() - pieces.iter().map(|p| p.len()).sum::<usize>()].to_owned();
+        for piece in pieces {
+            let new = self.text(None, piece, depth);
+            changed |= new.is_some();
+            out.push_str(new.as_deref().unwrap_or(piece));
+        }
+        changed.then_some(out)
+    }
+
+    /// A text whose key says that it is a secret, or holds one behind a scheme.
+    fn claimed(&mut self, key: &str, text: &str) -> Option<String> {
+        if !self.search()?.has_contexts() {
+            return None;
+        }
+        if let Some(cookies) = cookie_secrets(key, text) {
+            let hits = cookies.into_iter().map(|range| Hit { range, rule: Kind::Cookie as u16 });
+            return self.replace(text, &hits.collect::<Vec<_>>());
+        }
+        let claim = claim(key)?;
+        let start = scheme_len(text);
+        let (claim, kind) = match start {
+            0 => (claim, Kind::of(claim)),
+            _ => (claim.max(Claim::Secret), Kind::Authorization),
+        };
+        is_secret(&text[start..], claim, Setting::JSON)
+            .then(|| self.replace(text, &[Hit { range: start..text.len(), rule: kind as u16 }]))?
+    }
+
+    /// A text in which a rule finds a secret only beside the key.
+    fn beside_key(&mut self, key: &str, text: &str) -> Option<String> {
+        let is_one_word = (6..=1024).contains(&text.len()) && !text.contains(char::is_whitespace);
+        if !is_one_word {
+            return None;
+        }
+        let start = key.len() + 2;
+        let in_text = |hit: Hit| {
+            let from = hit.range.start.checked_sub(start)?;
+            let to = hit.range.end - start;
+            let by_rule = usize::from(hit.rule) >= Kind::ALL.len();
+            (by_rule && to <= text.len()).then_some(Hit { range: from..to, rule: hit.rule })
+        };
+        let hits = self.search()?.find(&format!("{key}=\"{text}\""));
+        let hits: Vec<Hit> = hits.into_iter().filter_map(in_text).collect();
+        self.replace(text, &hits)
+    }
+
+    /// A text that is no JSON.
+    fn plain(&mut self, text: &str) -> Option<String> {
+        if text.len() < MIN_TEXT {
+            return None;
+        }
+        let mut now: Option<String> = None;
+        for _ in 0..MAX_ROUNDS {
+            let hits = self.search()?.find(now.as_deref().unwrap_or(text));
+            match self.replace(now.as_deref().unwrap_or(text), &hits) {
+                Some(new) => now = Some(new),
+                None => break,
+            }
+        }
+        let users = &mut self.scope.users;
+        let places = self.redactor.paths.as_ref();
+        let homeless = places.and_then(|names| names.hide(now.as_deref().unwrap_or(text), users));
+        homeless.or(now)
+    }
+
+    fn replace(&mut self, text: &str, hits: &[Hit]) -> Option<String> {
+        if hits.is_empty() {
+            return None;
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for hit in hits {
+            out.push_str(&text[at..hit.range.start]);
+            out.push_str(&self.marker(&text[hit.range.clone()], hit.rule));
+            at = hit.range.end;
+        }
+        out.push_str(&text[at..]);
+        Some(out)
+    }
+
+    fn marker(&mut self, value: &str, rule: RuleIndex) -> String {
+        let hash = self.redactor.key.hash_one(value);
+        let search = self.redactor.search.as_ref();
+        let id = |rule| search.map_or_else(String::new, |s| s.id(rule).to_owned());
+        self.scope.marker(hash, rule, &id)
+    }
+
+    fn search(&self) -> Option<&Search> {
+        self.redactor.search.as_ref()
+    }
+}
+
+/// The leaves of one document.
+struct Leaves<'p, 'r> {
+    pen: &'p mut Pen<'r>,
+    depth: usize,
+}
+
+impl Editor for Leaves<'_, '_> {
+    fn key(&mut self, key: &str) -> Option<String> {
+        self.pen.plain(key)
+    }
+
+    fn string(&mut self, key: Option<&str>, text: &str) -> Option<String> {
+        self.pen.text(key, text, self.depth)
+    }
+
+    fn number(&mut self, key: Option<&str>, number: &str) -> Option<String> {
+        if self.pen.takes_ids() && is_person_id(key?, number) {
+            return Some(self.pen.marker(number, Kind::PlatformId as RuleIndex));
+        }
+        let is_password = claim(key?)? == Claim::Password && number.len() >= 4;
+        let is_digits = number.bytes().all(|b| b.is_ascii_digit());
+        let takes = is_password && is_digits && self.pen.search()?.has_contexts();
+        takes.then(|| self.pen.marker(number, Kind::Password as u16))
+    }
+
+    fn named(&mut self, name: Option<&str>, text: &str) -> Option<String> {
+        let name = name.unwrap_or("secret");
+        if text.contains(MARKER) {
+            return None;
+        }
+        self.pen.claimed(name, text)
+    }
+}
+
+/// Columns whose name sounds like a secret's, but is none.
+fn context_of(column: &str) -> Option<&str> {
+    (!matches!(column, "session_key" | "tool_calls" | "token_count")).then_some(column)
+}
+
+/// Whether a number under this key is somebody's on a platform.
+fn is_person_id(key: &str, number: &str) -> bool {
+    static KEYS: WordSet = WordSet::new(
+        "user_id userid chat_id chatid sender_id senderid from_user_id author_id authorid member_id memberid \
+         telegram_id discord_id guild_id guildid channel_id channelid thread_id threadid",
+    );
+    let digits = number.trim_start_matches('-');
+    KEYS.holds(key)
+        && (6..=20).contains(&digits.len())
+        && digits.bytes().all(|b| b.is_ascii_digit())
+}

@@ -1,0 +1,349 @@
+//! A rule says what one kind of secret looks like; this module reads rules and compiles them.
+//!
+//! # Rule files
+//!
+//! A file is TOML. `group` says which group of `--redact` its rules belong to: `secrets` (when
+//! left out), `pii` or `paths`. Each `[[rule]]` has:
+//!
+//! - `id`: lower-case words joined by `-`, unique among all rules; stands in the marker.
+//! - `description`: one line for people.
+//! - `pattern`: an expression of the `regex` crate. `{{assign}}` in it stands for what lies
+//!   between a name and its value (`: `, ` = "`, `=>`, `\": \"`, …), so that
+//!   `(?i:mistral){{assign}}([A-Za-z0-9]{32})` reads well. `{{credential}}` also wants a word
+//!   such as `key` or `token` in the name, and takes a blank for an operator.
+//! - `secret`: the capture group, by number or name, that is the secret. Left out: group 1 if
+//!   there is one, else the whole match.
+//! - `keywords`: ASCII texts, in any case, one of which stands in every match. Text without one
+//!   is never searched with the pattern, so the longest text that all secrets share is best.
+//!   Only rules that are always searched, such as those for phone numbers, have none.
+//! - `entropy`: the least bits of Shannon entropy per character of the secret.
+//! - `checksum`: see [`Checksum`].
+//! - `allow`: expressions; a secret that one of them finds something in is left alone.
+//!   `{{words}}` stands for a whole name that is made of words.
+//! - `examples`, `negative_examples`: texts in which the rule must and must not find a secret.
+//!   See [`super::example`] for how to write one without spelling a token out.
+//!
+//! # Where a secret begins and ends
+//!
+//! When the whole match is the secret, no letter or digit may stand before it or after it, save
+//! the last one of an escape (`\n`, `\u001b[0m`, `%3D`). Such a pattern needs no `\b` of its
+//! own. A pattern with a group is taken as it is written.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::Hir;
+use serde::Deserialize;
+
+use super::checksum::Checksum;
+use super::pattern::{ASSIGN, CREDENTIAL, LEFT, RIGHT, WORDS, ascii};
+
+/// What a user may choose to have redacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// Credentials.
+    #[default]
+    Secrets,
+    /// What names or reaches a person.
+    Pii,
+    /// Home directories, user and host names.
+    Paths,
+}
+
+impl Group {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Group::Secrets, Group::Pii, Group::Paths];
+
+    /// The name that `--redact` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Secrets => "secrets",
+            Group::Pii => "pii",
+            Group::Paths => "paths",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|group| group.name() == name)
+    }
+}
+
+/// A rule as it is written down.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Unique; stands in the marker.
+    pub id: String,
+    /// One line for people.
+    pub description: String,
+    /// Where the file says so; a file's group holds for all its rules.
+    #[serde(skip)]
+    pub group: Group,
+    /// The expression.
+    pub pattern: String,
+    /// Which capture group is the secret.
+    pub secret: Option<SecretGroup>,
+    /// One of them stands in every match.
+    #[serde(default)]
+    pub keywords: Vec<String>,
+    /// Least Shannon entropy of the secret, in bits per character.
+    pub entropy: Option<f64>,
+    /// A sum inside the secret.
+    pub checksum: Option<Checksum>,
+    /// A secret in which one of these finds something is none.
+    #[serde(default)]
+    pub allow: Vec<String>,
+    /// Texts that hold a secret.
+    #[serde(default)]
+    pub examples: Vec<String>,
+    /// Texts that hold none.
+    #[serde(default)]
+    pub negative_examples: Vec<String>,
+}
+
+/// A capture group.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum SecretGroup {
+    /// By number; 0 is the whole match.
+    Number(usize),
+    /// By name.
+    Name(String),
+}
+
+/// Why rules could not be read or compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum RuleError {
+    /// The text is no rule file.
+    #[error("not a rule file: {0}")]
+    Toml(#[from] Box<toml::de::Error>),
+    /// An expression does not compile.
+    #[error("rule {id}: {cause}")]
+    Pattern {
+        /// The rule.
+        id: String,
+        /// What the regex crate says.
+        cause: Box<regex::Error>,
+    },
+    /// The secret's group does not exist.
+    #[error("rule {id}: the pattern has no group {group}")]
+    Group {
+        /// The rule.
+        id: String,
+        /// The group it names.
+        group: String,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    #[serde(default)]
+    group: Group,
+    #[serde(default)]
+    rule: Vec<Rule>,
+}
+
+/// Reads the rules of one file.
+pub fn parse(text: &str) -> Result<Vec<Rule>, RuleError> {
+    let file: RuleFile = toml::from_str(text).map_err(Box::new)?;
+    let group = file.group;
+    let in_group = |rule| Rule { group, ..rule };
+    Ok(file.rule.into_iter().map(in_group).collect())
+}
+
+/// A rule that is ready to search with.
+#[derive(Debug)]
+pub struct Matcher {
+    pattern: Regex,
+    secret: SecretGroup,
+    entropy: Option<f64>,
+    checksum: Option<Checksum>,
+    allow: Vec<Allow>,
+    /// The most bytes that a match can have.
+    longest: Option<usize>,
+}
+
+impl Matcher {
+    /// The most bytes that a match can have; `None` where there is no such limit.
+    pub fn longest(&self) -> Option<usize> {
+        self.longest
+    }
+
+    /// Compiles a rule's expressions.
+    pub fn new(rule: &Rule) -> Result<Self, RuleError> {
+        let written = ascii(
+            &rule.pattern.replace("{{assign}}", ASSIGN).replace("{{credential}}", CREDENTIAL),
+        );
+        let groups = parsed(rule, &written)?.properties().explicit_captures_len();
+        let asked = rule.secret.clone().unwrap_or(SecretGroup::Number(groups.min(1)));
+        let (written, secret) = match asked {
+            SecretGroup::Number(0) => (format!("{LEFT}({written}){RIGHT}"), SecretGroup::Number(1)),
+            secret => (written, secret),
+        };
+        let pattern = compiled(rule, &written)?;
+        let allow = rule.allow.iter().map(|a| Allow::new(rule, a)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            longest: parsed(rule, &written)?.properties().maximum_len(),
+            secret: existing(rule, secret, &pattern)?,
+            pattern,
+            entropy: rule.entropy,
+            checksum: rule.checksum,
+            allow,
+        })
+    }
+
+    /// The first secret in `text` that begins no earlier than `from`, and where the match ends.
+    pub fn next_in(&self, text: &str, from: usize) -> Option<Found> {
+        let mut at = from;
+        while at <= text.len() {
+            // Most searches find nothing, and need no room for groups.
+            let bytes = text.as_bytes();
+            let first = self.pattern.find_at(bytes, at)?;
+            let captures = self.pattern.captures_at(bytes, first.start().max(at))?;
+            let whole = captures.get_match().range();
+            let secret = self.group(&captures).unwrap_or(whole.start..whole.start);
+            let secret = whole_chars(text, &secret);
+            if !secret.is_empty() && self.accepts(&text[secret.clone()]) {
+                return Some(Found { secret, end: whole.end });
+            }
+            at = next_start(text, whole.end.max(at + 1));
+        }
+        None
+    }
+
+    /// All secrets in a text.
+    pub fn all_in(&self, text: &str) -> Vec<Range<usize>> {
+        let mut at = 0;
+        std::iter::from_fn(|| {
+            let found = self.next_in(text, at)?;
+            at = found.secret.end;
+            Some(found.secret)
+        })
+        .collect()
+    }
+
+    fn group(&self, captures: &Captures<'_>) -> Option<Range<usize>> {
+        match &self.secret {
+            SecretGroup::Number(n) => captures.get(*n),
+            SecretGroup::Name(name) => captures.name(name),
+        }
+        .map(|m| m.range())
+    }
+
+    fn accepts(&self, secret: &str) -> bool {
+        let sum = self.checksum.map(|c| (c, c.holds(secret)));
+        match sum {
+            Some((_, true)) => return true,
+            Some((c, false)) if c.is_required() => return false,
+            _ => {}
+        }
+        self.entropy.is_none_or(|least| entropy(secret) >= least)
+            && !self.allow.iter().any(|allow| allow.takes(secret))
+    }
+}
+
+/// A match: the secret, and the end of the text that the pattern took.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The secret itself.
+    pub secret: Range<usize>,
+    /// Where the match ends, at or after the secret's end.
+    pub end: usize,
+}
+
+fn next_start(text: &str, at: usize) -> usize {
+    (at..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len() + 1)
+}
+
+fn parsed(rule: &Rule, pattern: &str) -> Result<Hir, RuleError> {
+    let parse = |unicode| {
+        let mut parser = ParserBuilder::new().unicode(unicode).utf8(false).build();
+        parser.parse(pattern).map_err(|cause| cause.to_string())
+    };
+    let hir = parse(false).or_else(|_| parse(true));
+    hir.map_err(|cause| faulty(rule, regex::Error::Syntax(cause)))
+}
+
+/// Compiles for bytes, which takes a quarter of the time; for characters where the expression
+/// names some that are not ASCII.
+fn built(pattern: &str) -> Result<Regex, regex::Error> {
+    let build = |unicode| RegexBuilder::new(pattern).unicode(unicode).size_limit(1 << 24).build();
+    build(false).or_else(|_| build(true))
+}
+
+fn compiled(rule: &Rule, pattern: &str) -> Result<Regex, RuleError> {
+    built(pattern).map_err(|cause| faulty(rule, cause))
+}
+
+/// A match of bytes, widened to the characters that it touches.
+fn whole_chars(text: &str, range: &Range<usize>) -> Range<usize> {
+    let start = (0..=range.start).rev().find(|i| text.is_char_boundary(*i));
+    let end = (range.end..=text.len()).find(|i| text.is_char_boundary(*i));
+    start.unwrap_or_default()..end.unwrap_or(text.len())
+}
+
+fn faulty(rule: &Rule, cause: regex::Error) -> RuleError {
+    RuleError::Pattern { id: rule.id.clone(), cause: Box::new(cause) }
+}
+
+/// The group, if the pattern has it.
+fn existing(rule: &Rule, secret: SecretGroup, pattern: &Regex) -> Result<SecretGroup, RuleError> {
+    let exists = match &secret {
+        SecretGroup::Number(n) => *n < pattern.captures_len(),
+        SecretGroup::Name(name) => pattern.capture_names().flatten().any(|n| n == name),
+    };
+    if exists {
+        return Ok(secret);
+    }
+    let group = match secret {
+        SecretGroup::Number(n) => n.to_string(),
+        SecretGroup::Name(name) => name,
+    };
+    Err(RuleError::Group { id: rule.id.clone(), group })
+}
+
+/// An expression of an allow-list. Most are never asked, and compiling takes long.
+#[derive(Debug)]
+struct Allow {
+    pattern: String,
+    regex: OnceLock<Option<Regex>>,
+}
+
+impl Allow {
+    fn new(rule: &Rule, written: &str) -> Result<Self, RuleError> {
+        let pattern = ascii(&written.replace("{{words}}", WORDS));
+        parsed(rule, &pattern)?;
+        Ok(Self { pattern, regex: OnceLock::new() })
+    }
+
+    /// Whether the secret is none. An expression that is too big to compile allows nothing.
+    fn takes(&self, secret: &str) -> bool {
+        let regex = self.regex.get_or_init(|| built(&self.pattern).ok());
+        regex.as_ref().is_some_and(|regex| regex.is_match(secret.as_bytes()))
+    }
+}
+
+/// Shannon entropy of a text's bytes, in bits per byte.
+#[expect(clippy::cast_precision_loss, reason = "lengths of secrets are far below 2^53")]
+pub fn entropy(text: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in text.bytes() {
+        counts[usize::from(byte)] += 1;
+    }
+    let total = text.len() as f64;
+    let share = |count: &u32| f64::from(*count) / total;
+    counts.iter().filter(|c| **c > 0).map(share).map(|p| -p * p.log2()).sum()
+}

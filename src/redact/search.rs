@@ -1,0 +1,352 @@
+//! Finds every secret in one text: one pass over it for all keywords, then only those patterns
+//! whose keyword stands there, and only around it.
+//!
+//! Time is linear in the text for each pattern, whatever the text is: windows of a pattern are
+//! merged before they are searched, and a window grows only as far as a match reaches.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use super::context::{Kind, Walk};
+use super::end::limit;
+use super::keywords::Keywords;
+use super::known::KnownValues;
+use super::name::STEMS;
+use super::rule::{Group, Matcher, Rule, RuleError};
+use super::view;
+
+/// A place in a text that must not leave, and the rule that says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) range: Range<usize>,
+    pub(super) rule: RuleIndex,
+}
+
+/// A rule's place in [`Search::id`]; contexts come first.
+pub(super) type RuleIndex = u16;
+
+/// What a keyword sets going.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Rule(u16),
+    Name,
+    Scheme,
+    Url,
+    Marker,
+    Known(usize),
+}
+
+/// A rule whose pattern is compiled when its keyword is first met.
+struct Lazy {
+    rule: Rule,
+    matcher: OnceLock<Matcher>,
+}
+
+impl Lazy {
+    fn new(rule: Rule) -> Self {
+        Self { rule, matcher: OnceLock::new() }
+    }
+
+    fn matcher(&self) -> &Matcher {
+        self.matcher.get_or_init(|| {
+            Matcher::new(&self.rule).expect("every rule was compiled when it was loaded or tested")
+        })
+    }
+}
+
+/// All rules, ready to search with.
+pub(super) struct Search {
+    keywords: Keywords,
+    /// What each keyword sets going.
+    targets: Vec<Vec<Target>>,
+    rules: Vec<Lazy>,
+    /// Rules without keywords.
+    always: Vec<u16>,
+    known: KnownValues,
+    contexts: bool,
+}
+
+/// What is searched before and after a keyword.
+const BEFORE: usize = 256;
+const AFTER: usize = 1024;
+
+/// Room for what a pattern looks at beside its match.
+const MARGIN: usize = 8;
+
+impl Search {
+    /// Takes the rules of these groups. `checked` rules are known to compile; others are compiled
+    /// now, so that a fault is an error and not a panic later.
+    pub(super) fn new(
+        checked: Vec<Rule>,
+        users: Vec<Rule>,
+        groups: &[Group],
+        known: KnownValues,
+    ) -> Result<Self, RuleError> {
+        for rule in &users {
+            Matcher::new(rule)?;
+        }
+        // A user's rule takes the place of a built-in one of the same name.
+        let is_replaced = |rule: &Rule| users.iter().any(|user| user.id == rule.id);
+        let own: Vec<Rule> = checked.into_iter().filter(|rule| !is_replaced(rule)).collect();
+        let chosen = own.into_iter().chain(users).filter(|rule| groups.contains(&rule.group));
+        let rules: Vec<Lazy> = chosen.map(Lazy::new).collect();
+        let contexts = groups.contains(&Group::Secrets);
+        let words = Words::of(&rules, contexts, &known);
+        let always =
+            (0..rules.len()).filter(|i| rules[*i].rule.keywords.is_empty()).map(index).collect();
+        Ok(Self {
+            keywords: Keywords::new(words.spelled.iter().map(String::as_str)),
+            targets: words.targets,
+            rules,
+            always,
+            known,
+            contexts,
+        })
+    }
+
+    /// The id of a rule or context.
+    pub(super) fn id(&self, rule: RuleIndex) -> &str {
+        let rule = usize::from(rule);
+        match Kind::ALL.get(rule) {
+            Some(kind) => kind.id(),
+            None => &self.rules[rule - Kind::ALL.len()].rule.id,
+        }
+    }
+
+    /// Whether names and notations are looked at.
+    pub(super) fn has_contexts(&self) -> bool {
+        self.contexts
+    }
+
+    /// Every place in the text that must not leave, in order, none overlapping another.
+    pub(super) fn find(&self, text: &str) -> Vec<Hit> {
+        let mut pass = self.pass(text);
+        self.search_all(&pass.windows, text, &mut pass.hits);
+        for rule in &self.always {
+            let whole = Window { rule: *rule, range: 0..text.len() };
+            self.search(&whole, text, &mut pass.hits);
+        }
+        self.search_views(text, !pass.windows.is_empty(), &mut pass.hits);
+        let markers = pass.markers;
+        let is_marked = |hit: &Hit| {
+            let next = markers.partition_point(|marker| marker.end <= hit.range.start);
+            markers.get(next).is_some_and(|marker| marker.start < hit.range.end)
+        };
+        pass.hits.retain(|hit| !is_marked(hit));
+        merge(pass.hits)
+    }
+
+    /// Searches windows in the order of the text. What a rule's match has covered by growing out
+    /// of its window is not searched for that rule again.
+    fn search_all(&self, windows: &[Window], text: &str, hits: &mut Vec<Hit>) {
+        let mut covered: Vec<(u16, usize)> = Vec::new();
+        for window in windows {
+            let known = covered.iter().position(|(rule, _)| *rule == window.rule);
+            let from = known.map_or(0, |at| covered[at].1);
+            let range = window.range.start.max(from)..window.range.end;
+            if range.is_empty() {
+                continue;
+            }
+            let reached = self.search(&Window { range, ..*window }, text, hits);
+            match known {
+                Some(at) => covered[at].1 = reached,
+                None => covered.push((window.rule, reached)),
+            }
+        }
+    }
+
+    /// The one pass over the text.
+    fn pass(&self, text: &str) -> Pass {
+        let mut walk = Walk::new(text);
+        let mut pass = Pass::default();
+        self.keywords.each(text.as_bytes(), |word| {
+            for target in &self.targets[word.keyword] {
+                self.meet(*target, word.start..word.end, text, &mut walk, &mut pass);
+            }
+        });
+        let found = walk.found.into_iter();
+        pass.hits.extend(found.map(|(range, kind)| Hit { range, rule: kind as u16 }));
+        pass
+    }
+
+    /// A keyword stands here.
+    fn meet(
+        &self,
+        target: Target,
+        range: Range<usize>,
+        text: &str,
+        walk: &mut Walk<'_>,
+        pass: &mut Pass,
+    ) {
+        match target {
+            Target::Rule(rule) => {
+                let longest = self.rules[usize::from(rule)].matcher().longest();
+                let reach = |most: usize| longest.map_or(most, |l| most.min(l + MARGIN));
+                let start = limit(text, range.start.saturating_sub(reach(BEFORE)));
+                let end = limit(text, range.end + reach(AFTER));
+                pass.add_window(rule, start..end);
+            }
+            Target::Name => walk.at_name(&range),
+            Target::Scheme => walk.at_scheme(&range),
+            Target::Url => walk.at_url(&range),
+            Target::Known(i) if self.known.is(i, text.get(range.clone()).unwrap_or_default()) => {
+                pass.hits.push(Hit { range, rule: Kind::KnownValue as u16 });
+            }
+            Target::Known(_) => {}
+            Target::Marker => {
+                let marker = marker_at(text, range.start);
+                walk.settle(marker.end);
+                pass.markers.push(marker);
+            }
+        }
+    }
+
+    /// Searches one rule in one window, which grows while a match reaches its end; where the last
+    /// match ended.
+    fn search(&self, window: &Window, text: &str, hits: &mut Vec<Hit>) -> usize {
+        let matcher = self.rules[usize::from(window.rule)].matcher();
+        let rule = window.rule + index(Kind::ALL.len());
+        let Range { start: mut at, mut end } = window.range.clone();
+        while let Some(found) = matcher.next_in(&text[..end], at) {
+            if found.end == end && end < text.len() {
+                at = limit(text, found.secret.start.saturating_sub(BEFORE).max(at));
+                end = limit(text, end + (end - at).max(AFTER));
+                continue;
+            }
+            at = found.secret.end;
+            hits.push(Hit { range: found.secret, rule });
+        }
+        at
+    }
+
+    /// Secrets that are taken apart in the text are found in a text where they are whole.
+    fn search_views(&self, text: &str, has_keywords: bool, hits: &mut Vec<Hit>) {
+        let views =
+            [view::without_nuls(text), if has_keywords { view::joined(text) } else { None }];
+        for view in views.into_iter().flatten() {
+            let pass = self.pass(&view.text);
+            let mut found = Vec::new();
+            self.search_all(&pass.windows, &view.text, &mut found);
+            if view.has_contexts {
+                found.extend(pass.hits);
+            }
+            hits.extend(found.into_iter().map(|hit| Hit { range: view.source(&hit.range), ..hit }));
+        }
+    }
+}
+
+fn index(i: usize) -> u16 {
+    u16::try_from(i).unwrap_or(u16::MAX)
+}
+
+/// How every marker begins.
+pub(super) const MARKER: &str = "[REDACTED:";
+
+/// The marker that begins here.
+fn marker_at(text: &str, start: usize) -> Range<usize> {
+    let body = &text.as_bytes()[start + MARKER.len()..];
+    let is_part = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'#');
+    let len = body.iter().take(100).take_while(|b| is_part(b)).count();
+    let end = start + MARKER.len() + len;
+    start..end + usize::from(text.as_bytes().get(end) == Some(&b']'))
+}
+
+#[derive(Debug)]
+struct Window {
+    rule: u16,
+    range: Range<usize>,
+}
+
+/// What one pass over a text has come upon.
+#[derive(Default)]
+struct Pass {
+    windows: Vec<Window>,
+    /// For each rule that has a window, its last one.
+    last: Vec<(u16, usize)>,
+    hits: Vec<Hit>,
+    markers: Vec<Range<usize>>,
+}
+
+impl Pass {
+    fn add_window(&mut self, rule: u16, window: Range<usize>) {
+        let last = self.last.iter_mut().find(|(r, _)| *r == rule);
+        if let Some((_, at)) = last {
+            let range = &mut self.windows[*at].range;
+            if window.start <= range.end {
+                range.end = range.end.max(window.end);
+                return;
+            }
+            *at = self.windows.len();
+        } else {
+            self.last.push((rule, self.windows.len()));
+        }
+        self.windows.push(Window { rule, range: window });
+    }
+}
+
+/// Joins what overlaps. The rule of the more specific one names it: patterns before contexts,
+/// then the longer one, then the one that is written first.
+fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.retain(|hit| !hit.range.is_empty());
+    hits.sort_by_key(|hit| (hit.range.start, usize::MAX - hit.range.end, hit.rule));
+    let mut merged: Vec<Hit> = Vec::with_capacity(hits.len());
+    for hit in hits {
+        match merged.last_mut() {
+            Some(last) if hit.range.start < last.range.end => {
+                let is_context = |rule: u16| usize::from(rule) < Kind::ALL.len();
+                if is_context(last.rule) && !is_context(hit.rule) {
+                    last.rule = hit.rule;
+                }
+                last.range.end = last.range.end.max(hit.range.end);
+            }
+            _ => merged.push(hit),
+        }
+    }
+    merged
+}
+
+/// Keywords, and what each sets going.
+#[derive(Default)]
+struct Words {
+    spelled: Vec<String>,
+    targets: Vec<Vec<Target>>,
+    places: std::collections::HashMap<String, usize>,
+}
+
+impl Words {
+    fn of(rules: &[Lazy], contexts: bool, known: &KnownValues) -> Self {
+        let mut words = Self::default();
+        for (i, lazy) in rules.iter().enumerate() {
+            for keyword in &lazy.rule.keywords {
+                words.add(keyword, Target::Rule(index(i)));
+            }
+        }
+        if contexts {
+            words.add_contexts();
+        }
+        for (i, value) in known.iter().enumerate() {
+            words.add(value, Target::Known(i));
+        }
+        words.add(MARKER, Target::Marker);
+        words
+    }
+
+    fn add(&mut self, word: &str, target: Target) {
+        let place = *self.places.entry(word.to_ascii_lowercase()).or_insert_with(|| {
+            self.spelled.push(word.to_owned());
+            self.targets.push(Vec::new());
+            self.spelled.len() - 1
+        });
+        self.targets[place].push(target);
+    }
+
+    fn add_contexts(&mut self) {
+        for stem in STEMS {
+            self.add(stem, Target::Name);
+        }
+        for scheme in ["bearer ", "basic "] {
+            self.add(scheme, Target::Scheme);
+        }
+        self.add("://", Target::Url);
+    }
+}

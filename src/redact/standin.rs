@@ -1,0 +1,192 @@
+//! Knows what stands in a secret's place without being one: placeholders, variables, calls, paths,
+//! dates, and words about a secret's state.
+
+use super::natural::looks_random;
+use super::words::WordSet;
+
+/// Texts that stand where a value is to be filled in, or was taken out.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let lower = value.trim().to_ascii_lowercase();
+    let is_bracketed = |open: char, close: char| {
+        lower.starts_with(open) && (lower.ends_with(close) || !lower.contains(close))
+    };
+    lower.len() < 2
+        || is_bracketed('<', '>')
+        || is_bracketed('«', '»')
+        || is_bracketed('[', ']')
+        || lower.contains("redacted")
+        || lower.contains("***")
+        || lower.contains("...")
+        || lower.contains('…')
+        || lower.contains("xxxx")
+        || lower.contains("your")
+        || lower.contains("changeme")
+        || lower.contains("change-me")
+        || lower.contains("change_me")
+        || lower.contains("replace")
+        || lower.contains("placeholder")
+        || lower.contains("example") && !looks_random(&lower)
+        || lower.contains("-here")
+        || lower.contains("_here")
+        || lower.contains("dummy")
+        || is_repetition(&lower)
+}
+
+/// One character or two, over and over.
+fn is_repetition(value: &str) -> bool {
+    let mut seen = [0_u8; 2];
+    let mut count = 0;
+    value.bytes().all(|b| {
+        if seen[..count].contains(&b) {
+            return true;
+        }
+        let fits = count < 2;
+        if fits {
+            seen[count] = b;
+            count += 1;
+        }
+        fits
+    })
+}
+
+/// Variables, templates, calls and other code.
+pub(super) fn is_reference(value: &str, quoted: bool) -> bool {
+    let value = value.trim();
+    let begins_variable = value.strip_prefix('$').is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_alphabetic() || "_{($*@!?1".contains(c))
+            && !(quoted && looks_random(rest) && !rest.starts_with(['{', '(']))
+    });
+    begins_variable
+        || !quoted
+            && (value.starts_with('*')
+                || is_type(value)
+                || is_number(value) && value.starts_with("0x"))
+        || value.contains("${")
+        || value.contains("$(")
+        || value.contains("{{")
+        || value.contains("<%")
+        || value.starts_with('%') && value[1..].contains('%')
+        || value.starts_with("%(")
+        || value == "%s"
+        || value == "%v"
+        || value.starts_with('{') && (value.ends_with('}') || !quoted)
+        || value.starts_with('&') && !quoted
+        || value.starts_with('!') && !quoted && !value.contains(|c: char| c.is_ascii_digit())
+        || value.contains("://")
+        || value.contains("\\d")
+        || value.contains("\\w")
+        || value.contains("\\S")
+        || value.contains("A-Z")
+        || value.contains("a-z")
+        || value.contains(".*")
+        || value.contains(".+")
+        || has_braces(value)
+        || !quoted && is_code(value)
+}
+
+/// `__u32`, `size_t`.
+fn is_type(value: &str) -> bool {
+    let bare = value.trim_matches('_');
+    let digits = bare.strip_prefix(['u', 'i', 'f', 's']).unwrap_or(bare);
+    value.starts_with("__") && bare.len() < 12
+        || value.ends_with("_t") && value.len() < 16
+        || bare.len() > digits.len() && matches!(digits, "8" | "16" | "32" | "64" | "128" | "size")
+}
+
+/// `prefix-{name}`.
+fn has_braces(value: &str) -> bool {
+    value.split_once('{').and_then(|(_, rest)| rest.split_once('}')).is_some_and(|(inner, _)| {
+        !inner.is_empty()
+            && inner.bytes().all(|b| b.is_ascii_alphabetic() || b"_.[]:'\"()".contains(&b))
+            && !looks_random(inner)
+    })
+}
+
+/// A call, an index, a member: `f(x`, `a[0]`, `settings.TOKEN`, `self->pw`, `mod::NAME`.
+fn is_code(value: &str) -> bool {
+    let is_part = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    let len = value.bytes().take_while(|b| is_part(b)).count();
+    let (head, rest) = value.split_at(len);
+    let starts_name = head.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !starts_name || rest.is_empty() || looks_random(head) && head.len() > 8 {
+        return false;
+    }
+    let is_member =
+        rest.strip_prefix('.').or_else(|| rest.strip_prefix("?.")).is_some_and(|member| {
+            let len = member.bytes().take_while(|b| is_part(b)).count();
+            len > 0
+                && !looks_random(&member[..len])
+                && member.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && member[len..].starts_with(|c: char| ".([?,:)".contains(c))
+                    | (member.len() == len)
+                && !member[..len].contains(|c: char| c.is_ascii_digit())
+        });
+    rest.starts_with(['(', '[', '<'])
+        || rest.starts_with("!(")
+        || rest.starts_with("->")
+        || rest.starts_with("::")
+        || is_member
+        || rest.starts_with('+')
+            && rest[1..].starts_with(|c: char| c.is_ascii_lowercase())
+            && !looks_random(value)
+}
+
+/// Endings of files' names.
+const FILES: &[&str] = &[
+    ".pem", ".key", ".json", ".txt", ".yaml", ".yml", ".env", ".crt", ".toml", ".ini", ".py",
+    ".js", ".ts", ".md", ".go", ".rs", ".java", ".p12", ".pfx", ".jks", ".com", ".conf",
+];
+
+pub(super) fn is_path(value: &str) -> bool {
+    let value = value.trim();
+    let is_rooted = ["/", "./", "../", "~/", "file:", "\\\\"].iter().any(|p| value.starts_with(p))
+        || value.as_bytes().get(1) == Some(&b':')
+            && value.as_bytes().get(2).is_some_and(|b| b"\\/".contains(b));
+    if is_rooted {
+        let parts = value.split(['/', '\\']).filter(|p| p.len() > 14);
+        return parts.clone().all(|p| !looks_random(p))
+            || value.matches('/').count() > 3 && value.len() < 100 && value.contains('.');
+    }
+    FILES.iter().any(|f| value.ends_with(f)) && !value.contains(|c: char| "!@#$%^&*".contains(c))
+}
+
+/// A date, a time or both.
+pub(super) fn is_instant(value: &str) -> bool {
+    let is_part = |b: u8| b.is_ascii_digit() || b"-:.+TZ ".contains(&b);
+    value.len() >= 8
+        && value.contains(['-', ':'])
+        && value.bytes().all(is_part)
+        && value.bytes().filter(u8::is_ascii_digit).count() >= 6
+}
+
+pub(super) fn is_number(value: &str) -> bool {
+    let hex = value.strip_prefix("0x").filter(|hex| hex.len() <= 16);
+    hex.is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()))
+        || value.bytes().all(|b| b.is_ascii_digit() || b".,-+_%".contains(&b))
+}
+
+pub(super) fn is_uuid(value: &str) -> bool {
+    let value = value.as_bytes();
+    value.len() == 36
+        && value.iter().enumerate().all(|(i, b)| {
+            if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() }
+        })
+}
+
+/// Words that say something about a secret instead of being one.
+pub(super) fn is_word_of_state(value: &str) -> bool {
+    static WORDS: WordSet = WordSet::new(
+        "string str text password passwd pwd pass secret token key none null nil undefined true false yes no on off \
+        required optional expired invalid valid missing empty unknown hidden failed passed skipped error warning found present absent set unset \
+        default test testing foo bar baz foobar example sample value type integer int number boolean bool object array any char varchar bytes \
+        bearer basic digest negotiate oauth oauth2 apikey api_key jwt auto auto-generated generated random stdin prompt env environment \
+        file vault keyring keychain manual static dynamic external internal public private enabled disabled enable disable \
+        incorrect wrong confirm confirmation new-password current-password current old new reset change forgot update create login username user email \
+        admin root guest postgres mysql redis mongo changeit credentials credential encrypted hashed plain plaintext masked removed omitted censored \
+        ok success changed unchanged accepted rejected denied authenticated unauthorized authorized refreshed revoked verified unverified shared \
+        utf-8 utf8 utf-16 ascii latin1 latin-1 us-ascii base64 sha256 sha512 sha1 md5 rs256 hs256 es256 aes-256 pbkdf2 bcrypt argon2 argon2id ed25519 oauth1 v1 v2 v3 \
+        the a an is in for and or not of to with from this that it be as at by if password: let const var function return self",
+    );
+    let value = value.trim().trim_end_matches(['.', ',', '!', '?', ':', ';']);
+    WORDS.holds(value)
+}

@@ -1,0 +1,273 @@
+//! Whether what stands under a secret's name is a secret, or a placeholder, a variable, a type,
+//! a word, a path, a number.
+//!
+//! The name says how much to ask for ([`Claim`]), the notation how much to trust: what stands
+//! in quotes or after `export` is a value, what follows `: ` may be prose or a type.
+
+use super::cursor::Quote;
+use super::end::limit;
+use super::name::Claim;
+use super::natural::looks_random;
+use super::read::{Opening, Operator};
+use super::standin::{
+    is_instant, is_number, is_path, is_placeholder, is_reference, is_uuid, is_word_of_state,
+};
+
+/// How a value was written down.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Setting {
+    pub(super) operator: Operator,
+    pub(super) quoted: bool,
+    /// Whether a command such as `export` or an option such as `--password` makes it a value.
+    pub(super) certain: bool,
+}
+
+impl Setting {
+    /// A string in JSON.
+    pub(super) const JSON: Self = Self { operator: Operator::Colon, quoted: true, certain: false };
+
+    /// Whether this may be a sentence.
+    fn is_prose(self) -> bool {
+        let is_loose = matches!(
+            self.operator,
+            Operator::Blank | Operator::Prose | Operator::Compare | Operator::Cell
+        );
+        is_loose && !self.quoted && !self.certain
+    }
+
+    pub(super) fn of(opening: &Opening, certain: bool) -> Self {
+        Self { operator: opening.operator, quoted: opening.quote != Quote::Bare, certain }
+    }
+}
+
+/// Signs that stand in code and prose rather than in passwords.
+const CODE_SIGNS: [char; 7] = ['(', '[', '|', ',', '→', '…', '='];
+
+/// Longer values are judged by their beginning.
+const ENOUGH: usize = 300;
+
+/// Whether a value is a secret.
+pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
+    let value = &value[..limit(value, ENOUGH)];
+    if setting.is_prose() && value.starts_with('(') || is_instant(value) {
+        return false;
+    }
+    if setting.is_prose() && !value.bytes().any(|b| b.is_ascii_digit()) && !looks_random(value) {
+        return false;
+    }
+    if is_placeholder(value) || is_reference(value, setting.quoted) || is_path(value) {
+        return false;
+    }
+    if setting.certain && !is_word_of_state(value) {
+        return value.len() >= 3 && !is_number(value);
+    }
+    let Some(traits) = Traits::of(value) else {
+        return is_passphrase(value, claim, setting);
+    };
+    match claim {
+        Claim::Password => is_password(value, &traits, setting),
+        Claim::Secret => is_opaque(value, &traits, setting),
+        Claim::Token => is_token(value, &traits, setting),
+        Claim::Key => value.len() >= 16 && !traits.hex && is_token(value, &traits, setting),
+    }
+}
+
+/// What characters a value of one word is made of.
+struct Traits {
+    digits: usize,
+    letters: usize,
+    upper: usize,
+    separators: usize,
+    /// Characters that names do not have.
+    symbols: usize,
+    hex: bool,
+}
+
+impl Traits {
+    /// `None` for a text of several words.
+    fn of(value: &str) -> Option<Self> {
+        let mut traits =
+            Self { digits: 0, letters: 0, upper: 0, separators: 0, symbols: 0, hex: true };
+        for c in value.trim().chars() {
+            match c {
+                '0'..='9' => traits.digits += 1,
+                'a'..='z' | 'A'..='Z' => {
+                    traits.letters += 1;
+                    traits.upper += usize::from(c.is_ascii_uppercase());
+                    traits.hex &= c.is_ascii_hexdigit();
+                }
+                '_' | '-' | '.' | '/' | ':' => traits.separators += 1,
+                c if c.is_whitespace() => return None,
+                c if c.is_alphabetic() => traits.letters += 1,
+                _ => traits.symbols += 1,
+            }
+        }
+        traits.hex &= traits.symbols + traits.separators == 0;
+        Some(traits)
+    }
+}
+
+fn is_password(value: &str, traits: &Traits, setting: Setting) -> bool {
+    if value.len() < 4 || is_word_of_state(value) || is_numbered_name(value, traits, setting) {
+        return false;
+    }
+    let is_prose = setting.is_prose();
+    if is_prose {
+        return value.len() >= 6
+            && (looks_random(value)
+                || traits.digits > 0 && traits.letters > 0 && traits.separators == 0);
+    }
+    if traits.letters == 0 {
+        return traits.digits >= 6 || traits.symbols > 0 && traits.digits > 0;
+    }
+    if traits.digits > 0 {
+        return !is_constant(value, traits) || looks_random(value);
+    }
+    if traits.symbols > 0 {
+        let is_exclaimed = value.ends_with(['?', '!']) && traits.symbols == 1;
+        return looks_random(value) || !is_exclaimed && !value.contains(CODE_SIGNS);
+    }
+    let is_plain_word = traits.upper == 0 && traits.separators == 0 && value.is_ascii();
+    looks_random(value)
+        || setting.quoted
+            && setting.operator != Operator::Compare
+            && is_plain_word
+            && value.len() >= 6
+            && setting.operator != Operator::Call
+}
+
+fn is_opaque(value: &str, traits: &Traits, setting: Setting) -> bool {
+    if value.len() < 8 || is_word_of_state(value) || traits.letters == 0 && traits.digits < 16 {
+        return false;
+    }
+    if is_numbered_name(value, traits, setting) {
+        return false;
+    }
+    let is_prose = setting.is_prose();
+    let is_name = traits.separators > 0 || traits.digits == 0 || is_prose;
+    looks_random(value)
+        || is_uuid(value)
+        || traits.hex && value.len() >= 16 && traits.digits > 0
+        || !is_name
+        || traits.symbols > 0 && setting.quoted && !value.contains(['(', '[', '|', ',', '…', '='])
+        || traits.symbols > 0 && traits.digits > 0 && !value.contains(['(', '['])
+}
+
+fn is_token(value: &str, traits: &Traits, setting: Setting) -> bool {
+    if value.len() < 8 || is_word_of_state(value) || traits.letters == 0 {
+        return false;
+    }
+    let needs_digits = matches!(
+        setting.operator,
+        Operator::Blank | Operator::Prose | Operator::Compare | Operator::Cell | Operator::Call
+    );
+    if needs_digits && (traits.digits == 0 || value.len() < 12) {
+        return false;
+    }
+    let is_mixed = traits.digits > 0 && traits.separators == 0 && traits.symbols == 0;
+    looks_random(value)
+        || traits.hex && value.len() >= 20 && traits.digits > 0
+        || is_mixed && value.len() >= 16 && !needs_digits
+}
+
+/// Four words or more under a name such as `passphrase`.
+fn is_passphrase(value: &str, claim: Claim, setting: Setting) -> bool {
+    let words: Vec<&str> = value.split_whitespace().collect();
+    let random = |w: &&str| w.len() >= 8 && looks_random(w);
+    match claim {
+        Claim::Password | Claim::Secret => {
+            setting.quoted && words.len() <= 3 && words.iter().any(random)
+        }
+        Claim::Token | Claim::Key => false,
+    }
+}
+
+/// `TOKEN_2`, `API_KEY`.
+fn is_constant(value: &str, traits: &Traits) -> bool {
+    traits.symbols == 0
+        && traits.upper == traits.letters
+        && traits.separators > 0
+        && !looks_random(value)
+}
+
+/// `password2`, `test_key_1`: a name of the thing itself.
+fn is_numbered_name(value: &str, traits: &Traits, setting: Setting) -> bool {
+    const THINGS: &[&str] = &[
+        "pass", "pwd", "token", "key", "secret", "value", "arg", "param", "str", "user", "field",
+        "data", "auth", "cred", "test",
+    ];
+    let lower = value.to_ascii_lowercase();
+    let names_it = THINGS.iter().any(|t| lower.contains(t));
+    names_it
+        && traits.symbols == 0
+        && !looks_random(value)
+        && (traits.digits <= 1
+            || traits.separators > 0
+            || !setting.quoted && setting.operator != Operator::Tight && traits.digits < 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIGHT: Setting = Setting { operator: Operator::Tight, quoted: false, certain: false };
+    const COLON: Setting = Setting { operator: Operator::Colon, quoted: false, certain: false };
+
+    #[test]
+    fn passwords_of_people_are_secrets() {
+        for value in ["hunter2hunter2", "s3cretPassw0rd", "Zx9ouxZjugnD!k", "p@ssw0rd!", "letmein1"]
+        {
+            assert!(is_secret(value, Claim::Password, TIGHT), "{value}");
+            assert!(is_secret(value, Claim::Password, COLON), "{value}");
+            assert!(is_secret(value, Claim::Password, Setting::JSON), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_only_stands_for_a_secret_is_none() {
+        for value in [
+            "string",
+            "SecretStr",
+            "Optional[str]",
+            "$TOKEN",
+            "${TOKEN}",
+            "{token}",
+            "<YOUR_API_KEY>",
+            "your-api-key-here",
+            "[REDACTED:api-key]",
+            "expired",
+            "see",
+            "None",
+            "getpass.getpass()",
+            "settings.API_TOKEN",
+            "/run/secrets/db",
+            "***",
+            "%(password)s",
+            "xxxxxxxx",
+            "self.password1",
+            "password2",
+            "config[\"x\"]",
+            "Option<String>",
+            "false",
+            "field_password_1",
+        ] {
+            for claim in [Claim::Password, Claim::Secret, Claim::Token] {
+                assert!(!is_secret(value, claim, COLON), "{value} {claim:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn labels_are_no_passwords() {
+        for value in [
+            "Enter your password",
+            "false",
+            "Passwort",
+            "required",
+            "Mot de passe",
+            "must be 8 characters",
+        ] {
+            assert!(!is_secret(value, Claim::Password, Setting::JSON), "{value}");
+        }
+    }
+}

@@ -102,10 +102,11 @@ pub(crate) struct Store {
 impl Store {
     pub(crate) fn create(path: &Path, schema: &[&str]) -> Self {
         let store = Self::open(path);
-        store.sql("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;");
+        store.sql("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; BEGIN");
         for part in schema {
             store.sql(part);
         }
+        store.sql("COMMIT");
         store
     }
 

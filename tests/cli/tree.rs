@@ -1,7 +1,7 @@
 //! What lies in a folder, so that a file too many fails a test.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::path::Path;
 
@@ -9,17 +9,13 @@ use sha2::{Digest as _, Sha256};
 
 /// Every file, folder and link below a folder, hidden ones included, with what is in it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Tree(BTreeMap<String, String>);
+pub(crate) struct Tree(BTreeMap<String, Vec<u8>>);
 
 impl Tree {
     pub(crate) fn of(folder: &Path) -> Self {
         let mut tree = BTreeMap::new();
         walk(folder, folder, &mut tree);
         Self(tree)
-    }
-
-    pub(crate) fn names(&self) -> Vec<&str> {
-        self.0.keys().map(String::as_str).collect()
     }
 
     #[track_caller]
@@ -34,9 +30,17 @@ impl Tree {
     }
 }
 
+impl fmt::Display for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|(name, content)| {
+            writeln!(f, "=== {name} ===\n{}", String::from_utf8_lossy(content))
+        })
+    }
+}
+
 /// The names below a folder, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
-    Tree::of(folder).names().into_iter().map(str::to_owned).collect()
+    Tree::of(folder).0.into_keys().collect()
 }
 
 pub(crate) fn sha256(path: &Path) -> String {
@@ -47,20 +51,21 @@ pub(crate) fn sha256(path: &Path) -> String {
     hex
 }
 
-fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
+fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, Vec<u8>>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.strip_prefix(root).unwrap().display().to_string();
         let meta = fs::symlink_metadata(&path).unwrap();
         if meta.is_dir() {
-            tree.insert(format!("{name}/"), String::new());
+            tree.insert(format!("{name}/"), Vec::new());
             walk(root, &path, tree);
         } else if meta.is_symlink() {
-            tree.insert(name, format!("link to {}", fs::read_link(&path).unwrap().display()));
-        } else if !meta.is_file() {
-            tree.insert(name, "a pipe or device".to_owned());
+            let target = fs::read_link(&path).unwrap();
+            tree.insert(name, format!("a link to {}", target.display()).into_bytes());
+        } else if meta.is_file() {
+            tree.insert(name, fs::read(&path).unwrap());
         } else {
-            tree.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned());
+            tree.insert(name, b"a pipe or device".to_vec());
         }
     }
 }

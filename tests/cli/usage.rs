@@ -34,7 +34,7 @@ fn every_command_that_the_help_lists_has_a_help_of_its_own() {
 
 #[test]
 fn refusals_read_like_this() {
-    let env = Env::with([talk("s0"), talk("s0_more")]);
+    let env = Env::with([talk("s0"), talk("long_a"), talk("long_b")]);
     fs::create_dir(env.work("folder")).unwrap();
     for (name, line) in [
         ("no_output", "export"),
@@ -42,7 +42,7 @@ fn refusals_read_like_this() {
         ("empty_source", "export - --source ''"),
         ("flag_as_value", "export - --source --json"),
         ("unknown_id", "export - --session-id nope"),
-        ("ambiguous_id", "export - --session-id s0_"),
+        ("ambiguous_id", "export - --session-id long"),
         ("id_with_filter", "export - --session-id s0 --source cli"),
         ("bad_time", "export - --older-than abc"),
         ("empty_window", "export - --before 2026-07-01 --after 2026-07-02"),

@@ -284,21 +284,21 @@ fn ended(child: Child) -> Ran {
 }
 
 #[test]
-fn a_file_that_was_tampered_with_keeps_the_session() {
+fn any_one_file_that_was_tampered_with_keeps_the_session() {
     for format in keeping() {
-        let env = Env::with([talk("s0"), talk("other")]);
-        let writer = env.store();
-        writer.sql("BEGIN IMMEDIATE");
-        let child = waiting_deletion(&env, format);
-        for file in format.files(&env) {
-            let mut bytes = fs::read(&file).unwrap();
-            let last = bytes.len() - 2;
-            bytes[last] ^= 1;
-            fs::write(&file, bytes).unwrap();
+        for n in 0..if format.has_folder() { 2 } else { 1 } {
+            let env = Env::with([talk("s0"), talk("other")]);
+            let writer = env.store();
+            writer.sql("BEGIN IMMEDIATE");
+            let child = waiting_deletion(&env, format);
+            let file = &format.files(&env)[n];
+            let whole = fs::read_to_string(file).unwrap();
+            // A blank more: JSON that says the same is not the same file, either.
+            fs::write(file, whole.replacen(": ", ":  ", 1)).unwrap();
+            writer.sql("COMMIT");
+            ended(child).ends(1).says("nothing was deleted");
+            assert_eq!(env.store().session_ids(), ["other", "s0"], "{}", file.display());
         }
-        writer.sql("COMMIT");
-        ended(child).ends(1).says("nothing was deleted");
-        assert_eq!(env.store().session_ids(), ["other", "s0"]);
     }
 }
 

@@ -522,14 +522,14 @@ fn counted(count: u64, noun: &str) -> String {
 }
 
 fn by_suffix(output: &Path, only: Option<&str>) -> Option<&'static Format> {
-    let name = output.file_name()?.to_str()?;
+    let name = output.file_name()?.to_str()?.to_lowercase();
     let fits = |f: &&Format| f.only == only && name.ends_with(&format!(".{}", f.extension));
     FORMATS.iter().filter(fits).max_by_key(|f| f.extension.len())
 }
 
 /// A suffix that stands for a format of hermes-agent which is not in the table.
 fn foreign_suffix(output: &Path) -> Option<&'static str> {
-    let name = output.file_name()?.to_str()?;
+    let name = output.file_name()?.to_str()?.to_lowercase();
     let foreign = |suffix: &&str| name.ends_with(&format!(".{suffix}"));
     let suffix = ["html", "trace.jsonl"].into_iter().find(foreign)?;
     FORMATS.iter().all(|format| format.extension != suffix).then_some(suffix)

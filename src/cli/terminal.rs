@@ -112,7 +112,7 @@ impl Terminal {
     }
 
     fn line(&self, label: &str, color: &str, text: &str) {
-        let text = printable(&self.redacted(text));
+        let text = one_line(&self.redacted(text));
         let line = if self.colored && !label.is_empty() {
             format!("\x1b[1;{color}m{label}\x1b[0m{text}\n")
         } else {
@@ -165,6 +165,11 @@ fn printable(text: &str) -> String {
         c => c.to_string(),
     };
     text.chars().map(shown).collect()
+}
+
+/// The same for an id or a path, which must not begin a line of its own either.
+pub(super) fn one_line(text: &str) -> String {
+    printable(text).replace('\n', "\\n")
 }
 
 /// Prints help or an error of the command line.

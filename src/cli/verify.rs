@@ -1,14 +1,14 @@
 //! `verify`: whether files are still what the manifest says.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 
 use super::environment::Environment;
 use super::exit::UsageError;
-use super::terminal::{self, Terminal};
+use super::terminal::{self, Terminal, one_line};
 use super::{ExitStatus, Global};
 use crate::verify::{self, Report};
 
@@ -63,6 +63,10 @@ fn files(count: u64) -> String {
     format!("{count} file{}", if count == 1 { "" } else { "s" })
 }
 
+fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy())
+}
+
 fn differences(report: &Report) -> String {
     let mut text = String::new();
     let kinds = [
@@ -73,22 +77,23 @@ fn differences(report: &Report) -> String {
     ];
     for (kind, paths) in kinds {
         for path in paths {
-            let _ = writeln!(text, "{kind}: {}", path.display());
+            let _ = writeln!(text, "{kind}: {}", shown(path));
         }
     }
     for bad in &report.bad_lines {
-        let _ = writeln!(text, "no entry: {}, line {}", bad.manifest.display(), bad.line);
+        let _ = writeln!(text, "no entry: {}, line {}", shown(&bad.manifest), bad.line);
     }
     if let Some(store) = &report.store {
         for id in &store.missing {
-            let _ = writeln!(text, "not archived: {id}");
+            let _ = writeln!(text, "not archived: {}", one_line(id));
         }
         for grown in &store.grown {
-            let (id, archived, stored) = (&grown.session_id, grown.archived, grown.stored);
+            let (id, archived, stored) =
+                (one_line(&grown.session_id), grown.archived, grown.stored);
             let _ = writeln!(text, "grown: {id} ({archived} messages archived, {stored} stored)");
         }
         for id in &store.gone {
-            let _ = writeln!(text, "gone from the store: {id}");
+            let _ = writeln!(text, "gone from the store: {}", one_line(id));
         }
     }
     text

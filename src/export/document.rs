@@ -30,10 +30,12 @@ pub(super) fn documents(
     }
     let (mut documents, mut seen) = (Vec::new(), HashSet::new());
     for key in sessions {
-        let chain = snapshot.chain(*key)?;
-        if seen.insert(chain[0]) {
-            documents.push(Document(chain));
+        if seen.contains(key) {
+            continue;
         }
+        let chain = snapshot.chain(*key)?;
+        seen.extend(chain.iter().copied());
+        documents.push(Document(chain));
     }
     Ok(documents)
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::ledger::Ledger;
-use super::publish::{Batch, Finished, Naming, Outcome, Published, parent};
+use super::publish::{Batch, Finished, Naming, Outcome, Published, parent, sync_folder};
 use super::staging::Staging;
 use super::{Error, Exported, Failure, Listing, Request, Summary, Target};
 
@@ -43,7 +43,7 @@ impl Place {
     /// A staging folder there.
     pub(super) fn staging(&self) -> Result<Staging, Error> {
         let staging = match self.kind {
-            Kind::Spool => Staging::plain(&self.folder),
+            Kind::Spool => Staging::spool(&self.folder),
             Kind::Given => Staging::create(&self.folder),
             Kind::Made => create_folder(&self.folder).and_then(|()| Staging::create(&self.folder)),
         };
@@ -124,7 +124,8 @@ fn create_folder(folder: &Path) -> io::Result<()> {
         use std::os::unix::fs::DirBuilderExt as _;
         builder.mode(0o700);
     }
-    builder.create(folder)
+    builder.create(folder)?;
+    sync_folder(&parent(folder))
 }
 
 /// For what goes to a stream when it is whole. `/tmp` is often kept in memory, `/var/tmp` is not.

@@ -43,6 +43,7 @@ pub fn run(
             // The one file holds part of that session, so it is written again without it.
             Err(Error::Unreadable { key, session, source }) if !skipped.contains_key(&key) => {
                 skipped.insert(key, Failure::of(session, &source));
+                find_unreadable(store, request, &mut skipped)?;
             }
             Err(error) => return Err(error),
             Ok((waiting, mut summary)) => {
@@ -54,6 +55,29 @@ pub fn run(
             }
         }
     }
+}
+
+/// Reads all that is selected, so that what else is damaged need not be met one by one.
+fn find_unreadable(
+    store: &Path,
+    request: &Request,
+    skipped: &mut BTreeMap<SessionKey, Failure>,
+) -> Result<(), Error> {
+    store::read(store, |snapshot| {
+        for key in snapshot.matching(&request.selection)?.sessions {
+            let read = snapshot.session(key).and_then(|_| {
+                let extent = snapshot.extent(key, request.shown)?;
+                snapshot.messages(&extent, |_, _| Ok::<_, store::Error>(()))
+            });
+            match read.map_err(|error| unreadable(key, None, error)) {
+                Err(Error::Unreadable { session, source, .. }) => {
+                    skipped.entry(key).or_insert_with(|| Failure::of(session, &source));
+                }
+                other => other?,
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Whole files, and the staging folder that holds them.

@@ -37,11 +37,23 @@ impl Staging {
         Self::plain(output)
     }
 
-    /// Makes a staging folder in `output`, which others use, too, and looks at nothing else there.
-    pub(super) fn plain(output: &Path) -> io::Result<Self> {
+    /// Makes a staging folder in `output`, which everybody uses. What our own killed processes left
+    /// there is removed; nothing else is looked at.
+    pub(super) fn spool(output: &Path) -> io::Result<Self> {
+        let staging = Self::plain(output)?;
+        let ours = owner(staging.folder.path())?;
+        for left in leftovers(output)? {
+            if owner(&left).is_ok_and(|owner| owner == ours) && !is_locked(&left) {
+                // Another of our processes may be quicker.
+                let _ = fs::remove_dir_all(&left);
+            }
+        }
+        Ok(staging)
+    }
+
+    fn plain(output: &Path) -> io::Result<Self> {
         loop {
-            let folder =
-                tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempdir_in(output)?;
+            let folder = builder().tempdir_in(output)?;
             let path = folder.path().join(LOCK);
             let lock = File::create_new(&path).and_then(|file| file.lock().map(|()| file));
             // Another export may have taken the folder for a leftover before it was locked.
@@ -82,6 +94,33 @@ impl Staging {
         file.write_all(&lines)?;
         file.sync_all()
     }
+}
+
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o700));
+    }
+    builder
+}
+
+/// Whether a process still uses a staging folder; one without a lock file is just being made.
+fn is_locked(left: &Path) -> bool {
+    File::open(left.join(LOCK)).map_or(true, |lock| lock.try_lock().is_err())
+}
+
+#[cfg(unix)]
+fn owner(path: &Path) -> io::Result<u32> {
+    use std::os::unix::fs::MetadataExt as _;
+    Ok(fs::symlink_metadata(path)?.uid())
+}
+
+#[cfg(not(unix))]
+fn owner(_: &Path) -> io::Result<u32> {
+    Ok(0) // the temporary folder is the user's own
 }
 
 /// Whether a name in an output folder belongs to a staging folder.

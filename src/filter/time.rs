@@ -47,19 +47,18 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Point, TimeError> {
     let text = text.trim();
     let out_of_range = || TimeError::OutOfRange(text.to_owned());
     if let Some(date) = compact_date(text) {
-        return at(local(date, clock));
+        return local(date, clock).map(at).ok_or_else(out_of_range);
     }
     if let Some((number, unit)) = split_duration(text) {
         let seconds = ago(number, unit, clock).ok_or_else(out_of_range)?;
         let minutes = (unit == "m").then_some(number);
         return Ok(Point { seconds, minutes });
     }
-    at(absolute(text, clock).ok_or_else(|| TimeError::Unknown(text.to_owned()))?)
+    absolute(text, clock).map(at)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the last step of a parser that can fail")]
-fn at(time: Timestamp) -> Result<Point, TimeError> {
-    Ok(Point { seconds: seconds(time), minutes: None })
+fn at(time: Timestamp) -> Point {
+    Point { seconds: seconds(time), minutes: None }
 }
 
 #[expect(
@@ -125,24 +124,24 @@ fn calendar_ago(number: f64, unit: &str, clock: &Clock) -> Option<f64> {
     Some(seconds(then.timestamp()))
 }
 
-fn absolute(text: &str, clock: &Clock) -> Option<Timestamp> {
+fn absolute(text: &str, clock: &Clock) -> Result<Timestamp, TimeError> {
     static PARSER: DateTimeParser = DateTimeParser::new();
+    let unknown = || TimeError::Unknown(text.to_owned());
     if text.contains('[') {
-        return text.parse::<ZonedDateTime>().ok().map(|zoned| zoned.timestamp());
+        return text.parse().map(|zoned: ZonedDateTime| zoned.timestamp()).map_err(|_| unknown());
     }
     if let Ok(instant) = PARSER.parse_timestamp(text) {
-        return Some(instant);
+        return Ok(instant);
     }
     let naive = PARSER.parse_datetime(text).ok().or_else(|| {
         // `2026-07-05T14` is ISO 8601 too.
         PARSER.parse_datetime(format!("{text}:00")).ok().filter(|_| text.contains(['T', ' ']))
-    })?;
-    Some(local(naive, clock))
+    });
+    local(naive.ok_or_else(unknown)?, clock).ok_or_else(|| TimeError::OutOfRange(text.to_owned()))
 }
 
-fn local(naive: DateTime, clock: &Clock) -> Timestamp {
-    // Only the calendar's first and last day can fail, and they are before and after any session.
-    clock.zone.to_ambiguous_timestamp(naive).compatible().unwrap_or(Timestamp::MIN)
+fn local(naive: DateTime, clock: &Clock) -> Option<Timestamp> {
+    clock.zone.to_ambiguous_timestamp(naive).compatible().ok()
 }
 
 #[cfg(test)]
@@ -223,6 +222,7 @@ mod tests {
             "nan",
             "99999999",
             "5000000d",
+            "9999-12-31",
             "0.5mo",
             "5h3m",
             "2026-07-05T25:00",

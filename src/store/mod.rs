@@ -52,6 +52,9 @@ pub enum Error {
     /// Others kept changing the file while it was read.
     #[error("the store kept changing while it was read")]
     Unsteady,
+    /// A transaction was cut off, and only a writer may roll it back.
+    #[error("an unfinished transaction stands in {}", .0.display())]
+    HotJournal(PathBuf),
     /// Pages of the file are damaged.
     #[error("the store is damaged")]
     Damaged(#[source] rusqlite::Error),
@@ -81,6 +84,7 @@ impl Error {
                 "an id, or at least its first 4 characters; `export --dry-run --json` lists all ids",
             ),
             Error::Ambiguous { .. } => Some("give more of the id"),
+            Error::HotJournal(_) => Some("start Hermes once; it rolls the transaction back"),
             Error::Damaged(_) => Some("`sqlite3 state.db .recover` gets out what is left"),
             Error::Io { .. }
             | Error::NotADatabase(_)

@@ -80,6 +80,9 @@ fn with_snapshot<T, E: From<Error>>(
     work: &mut impl FnMut(&Snapshot<'_>) -> Result<T, E>,
 ) -> Result<T, Attempt<E>> {
     let connection = begin(path, way).map_err(|error| match error {
+        Error::Sql(cause) if is_lock_file_trouble(&cause) && beside(path, "-journal").exists() => {
+            Attempt::Failed(Error::HotJournal(beside(path, "-journal")).into())
+        }
         Error::Sql(cause) if way == Way::Live && is_lock_file_trouble(&cause) => {
             Attempt::CannotLock
         }

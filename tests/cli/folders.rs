@@ -106,7 +106,6 @@ fn the_old_file_of_a_renamed_session_is_left_where_somebody_changed_it() {
 }
 
 #[test]
-#[ignore = "the folder is made before the store is read"]
 fn a_run_that_writes_nothing_makes_no_folder() {
     for format in folder_formats() {
         let env = Env::with([talk("s0")]);
@@ -166,7 +165,6 @@ fn a_manifest_that_points_outside_deletes_nothing_outside() {
 }
 
 #[test]
-#[ignore = "the first is removed as the old name of the second"]
 fn two_copies_of_one_session_under_names_of_the_users_choice_both_stay() {
     for format in folder_formats() {
         let env = Env::with([talk("s0").user("undone").rewound()]);

@@ -113,7 +113,6 @@ fn awkward_ids_leave_no_trace_outside_the_file_that_was_named() {
 }
 
 #[test]
-#[ignore = "the repaired ids are the same, and so are the names"]
 fn ids_that_are_no_text_do_not_share_a_file() {
     for format in formats::all().iter().filter(|format| format.has_folder()) {
         let env = Env::with([session("a").user("first"), session("b").user("second")]);

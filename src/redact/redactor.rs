@@ -8,6 +8,7 @@ use super::header::{cookie_secrets, scheme_len};
 use super::json::{self, Editor};
 use super::known::KnownValues;
 use super::name::{Claim, claim};
+use super::natural::looks_random;
 use super::rule::{Group, Rule, RuleError};
 use super::scope::Scope;
 use super::search::{Hit, MARKER, RuleIndex, Search};
@@ -81,6 +82,20 @@ impl Redactor {
     }
 }
 
+/// Small and large letters, digits and a symbol within, in no order that a word has.
+fn is_bare_password(word: &str) -> bool {
+    let has = |class: fn(&char) -> bool| word.chars().any(|c| class(&c));
+    let inner = word.get(1..word.len().saturating_sub(1)).unwrap_or_default();
+    (10..=64).contains(&word.len())
+        && word.is_ascii()
+        && has(char::is_ascii_lowercase)
+        && has(char::is_ascii_uppercase)
+        && has(char::is_ascii_digit)
+        && inner.contains(['!', '@', '#', '$', '%', '^', '&', '*', '+', '=', '?', '~'])
+        && !word.contains(['/', '(', '[', '{', '<', ':'])
+        && looks_random(word)
+}
+
 /// A redactor at work in one session.
 pub struct Pen<'r> {
     redactor: &'r Redactor,
@@ -106,7 +121,24 @@ impl Pen<'_> {
     /// What is to stand in the place of a column's text.
     pub(super) fn column(&mut self, name: &str, text: &str) -> Option<String> {
         name.clone_into(&mut self.scope.field);
-        self.text(context_of(name), text, 0)
+        let new = self.text(context_of(name), text, 0);
+        if name != "title" {
+            return new;
+        }
+        self.bare(new.as_deref().unwrap_or(text)).or(new)
+    }
+
+    /// A title is words, so one that only a password generator would write is a password, although
+    /// nothing beside it says so.
+    fn bare(&mut self, title: &str) -> Option<String> {
+        self.search()?;
+        let mut hits = Vec::new();
+        for word in title.split_whitespace().filter(|word| is_bare_password(word)) {
+            let start = word.as_ptr() as usize - title.as_ptr() as usize;
+            let range = start..start + word.len();
+            hits.push(Hit { range, rule: Kind::Password as u16 });
+        }
+        self.replace(title, &hits)
     }
 
     /// A marker for a whole value.

@@ -58,6 +58,9 @@ pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
     if is_placeholder(value) || is_reference(value, setting.quoted) || is_path(value) {
         return false;
     }
+    if is_route(value) {
+        return false;
+    }
     if setting.certain && !is_word_of_state(value) {
         return value.len() >= 3 && !is_number(value);
     }
@@ -70,6 +73,11 @@ pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
         Claim::Token => is_token(value, &traits, setting),
         Claim::Key => value.len() >= 16 && !traits.hex && is_token(value, &traits, setting),
     }
+}
+
+/// `agent:main:telegram:dm:4815`: Hermes' `session_key` says where a conversation lives.
+fn is_route(value: &str) -> bool {
+    value.strip_prefix("agent:").is_some_and(|route| route.split(':').count() >= 3)
 }
 
 /// What characters a value of one word is made of.

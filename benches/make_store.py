@@ -13,7 +13,7 @@ from pathlib import Path
 
 ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 ap.add_argument("out", type=Path)
-ap.add_argument("--sessions", type=int, default=3000)
+ap.add_argument("--sessions", type=int, default=1000)
 ap.add_argument("--messages", type=int, default=60, help="messages a session")
 ap.add_argument("--big-output", type=int, default=200_000, help="bytes")
 a = ap.parse_args()

@@ -29,7 +29,10 @@ if shutil.which(hermes):
 if shutil.which("sqlite3"):
     commands["sqlite3 -json, messages alone"] = ["sh", "-c", f"sqlite3 -readonly -json {db} 'SELECT * FROM messages WHERE active = 1' > {work}/sqlite.json"]
 commands["jsonl"] = [ours, "-q", "export", f"{work}/ours.jsonl"]
-commands["md, one file a session"] = [ours, "-q", "export", f"{work}/md", "--format", "md", "--older-than", "0", "--force"]
+commands["md, one file a session"] = [ours, "-q", "export", f"{work}/md", "--format", "md", "--include-open", "--force"]
+if shutil.which(hermes):
+    commands["hermes-agent, jsonl --redact"] = [hermes, "sessions", "export", f"{work}/hermes-r.jsonl", "--redact"]
+commands["jsonl --redact"] = [ours, "-q", "export", f"{work}/ours-r.jsonl", "--redact"]
 commands["prompts"] = [ours, "-q", "export", f"{work}/prompts.jsonl", "--only", "user-prompts"]
 commands["--dry-run"] = [ours, "-q", "export", "--dry-run"]
 

@@ -121,6 +121,7 @@ pub(super) fn run(
     terminal.guard(&redactor);
     let target = args.target(format, environment, &store)?;
     args.check_place(format, &target)?;
+    args.check_report(&target, environment, &store)?;
     let request = Request {
         selection,
         shown: args.shown(),
@@ -243,6 +244,23 @@ impl ExportArgs {
             return refused("does not go with --no-manifest".to_owned());
         }
         Ok(())
+    }
+
+    /// The report must not take the place of what it is about.
+    fn check_report(
+        &self,
+        target: &Target,
+        environment: &Environment,
+        store: &Path,
+    ) -> Result<(), UsageError> {
+        let Some(report) = self.report.as_deref().map(|report| environment.expand(report)) else {
+            return Ok(());
+        };
+        let is_output = matches!(target, Target::File(file) if resolved(file) == resolved(&report));
+        if is_output {
+            return Err(UsageError::new("--report names the same file as OUTPUT"));
+        }
+        refuse_own_files(&report, store)
     }
 
     /// A file to delete by must be one that can be read back, and one for each session.

@@ -1,5 +1,6 @@
 //! The flags that say what is taken out, shared by every command that shows texts of the store.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -100,13 +101,19 @@ fn named_groups(text: &str) -> Result<Vec<Group>, UsageError> {
     text.split(',').map(group).collect()
 }
 
-/// Writes where what was taken out; never what.
+/// Writes where what was taken out; never what. One line for each rule in each field.
 pub(super) fn write_report(file: &Path, findings: &[Finding]) -> anyhow::Result<()> {
+    let mut counts = BTreeMap::<_, u64>::new();
+    for Finding { rule, session, message, field, count, fingerprint: _ } in findings {
+        *counts.entry((session, message, field, rule)).or_default() += count;
+    }
+    let line = |((session, message, field, rule), count): (_, _)| json!({ "rule": rule, "session": session, "message": message, "field": field, "count": count });
+    let lines: Vec<_> = counts.into_iter().map(line).collect();
     let failed = || format!("cannot write {}", file.display());
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut out =
         tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).with_context(failed)?;
-    serde_json::to_writer(&mut out, &json!({ "findings": findings })).with_context(failed)?;
+    serde_json::to_writer(&mut out, &json!({ "findings": lines })).with_context(failed)?;
     out.as_file().sync_all().with_context(failed)?;
     out.persist(file).with_context(failed)?;
     Ok(())

@@ -1,13 +1,14 @@
 //! The last look at a redacted file: its finished bytes are searched again, and one that still holds
 //! what looks like a secret is not published.
 //!
-//! It goes on while the file is written, line by line where a line is a JSON document, and in large
-//! pieces otherwise, so that a file of any size needs little memory.
+//! It goes on while the file is written, in large pieces, so that a file of any size needs little
+//! memory.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use memchr::{memmem, memrchr};
+use serde::de::IgnoredAny;
 
 use crate::redact::Redactor;
 
@@ -49,14 +50,23 @@ impl Gate {
     }
 
     fn search(&mut self, piece: &[u8]) {
-        let findings = if piece.starts_with(b"{") {
-            piece
-                .split(|byte| *byte == b'\n')
-                .flat_map(|line| self.redactor.scan_bytes(line))
-                .collect()
+        let text = String::from_utf8_lossy(piece);
+        if text.starts_with(['{', ',']) {
+            text.lines().for_each(|line| self.search_document(line));
         } else {
-            self.redactor.scan_bytes(piece)
-        };
+            self.found.extend(self.redactor.shapes_in(&text).map(str::to_owned));
+        }
+    }
+
+    /// A document of its own, or a part of one made whole: cut between objects, it lacks brackets.
+    fn search_document(&mut self, line: &str) {
+        let inner = line.trim_start_matches([',', ' ']);
+        let ended = inner.rfind("]}").map_or(inner, |end| &inner[..end]);
+        let whole =
+            [line.to_owned(), format!("{line}]}}"), format!("[{inner}]"), format!("[{ended}]")];
+        let is_json = |text: &&String| serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let text = whole.iter().find(is_json).map_or(line, String::as_str);
+        let findings = self.redactor.scan_bytes(text.as_bytes());
         self.found.extend(findings.into_iter().map(|finding| finding.rule));
     }
 }
@@ -69,6 +79,6 @@ fn cut(waiting: &[u8]) -> Option<usize> {
     if waiting.len() < DOCUMENT {
         return None;
     }
-    let between = memmem::rfind(waiting, b"}, {").map_or(waiting.len(), |at| at + 3);
+    let between = memmem::rfind(waiting, b"}, {").map_or(waiting.len(), |at| at + 1);
     Some(between)
 }

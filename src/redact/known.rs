@@ -63,6 +63,8 @@ impl KnownValues {
     /// The values of a file that the user names, one a line.
     pub fn from_file(path: &Path) -> io::Result<Self> {
         let text = fs::read_to_string(path)?;
+        // Some editors begin a file with a mark that is no part of its first line.
+        let text = text.trim_start_matches('\u{feff}');
         let values: BTreeSet<String> = text.lines().map(|line| line.trim().to_owned()).collect();
         Ok(Self::of(values.iter()))
     }

@@ -72,6 +72,19 @@ impl Redactor {
         self.apply(Raw::new(Cow::Borrowed(text)), scope)
     }
 
+    /// The rules that find a credential in rendered text by its shape. A name beside a value tells
+    /// nothing there, as a format may have put it there; and an escape before an `@` makes what
+    /// looks like an address.
+    pub fn shapes_in(&self, text: &str) -> impl Iterator<Item = &str> {
+        let search = self.search.as_ref();
+        let found = move |search: &Search| search.find_shapes(text);
+        let hits = search.map(found).unwrap_or_default();
+        hits.into_iter().filter_map(move |hit| {
+            let search = search.filter(|search| search.is_of_secrets(hit.rule))?;
+            Some(search.id(hit.rule))
+        })
+    }
+
     /// What is found in finished output, in any format. Nothing, after redaction.
     pub fn scan_bytes(&self, bytes: &[u8]) -> Vec<super::Finding> {
         let mut scope = Scope::new();

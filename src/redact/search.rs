@@ -36,6 +36,22 @@ enum Target {
     Known(usize),
 }
 
+impl Target {
+    /// Whether it is about what stands beside a secret.
+    fn is_context(self) -> bool {
+        matches!(self, Target::Name | Target::Scheme | Target::Url)
+    }
+}
+
+/// What is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// Patterns and known values.
+    Shapes,
+    /// Also values that a name or a notation gives away.
+    Contexts,
+}
+
 /// A rule whose pattern is compiled when its keyword is first met.
 struct Lazy {
     rule: Rule,
@@ -113,6 +129,12 @@ impl Search {
         }
     }
 
+    /// Whether a rule or context is about credentials.
+    pub(super) fn is_of_secrets(&self, rule: RuleIndex) -> bool {
+        let rule = usize::from(rule).checked_sub(Kind::ALL.len());
+        rule.is_none_or(|rule| self.rules[rule].rule.group == Group::Secrets)
+    }
+
     /// Whether names and notations are looked at.
     pub(super) fn has_contexts(&self) -> bool {
         self.contexts
@@ -120,13 +142,24 @@ impl Search {
 
     /// Every place in the text that must not leave, in order, none overlapping another.
     pub(super) fn find(&self, text: &str) -> Vec<Hit> {
-        let mut pass = self.pass(text);
+        self.found(text, Depth::Contexts)
+    }
+
+    /// The same by what secrets look like alone, not by what stands beside them.
+    pub(super) fn find_shapes(&self, text: &str) -> Vec<Hit> {
+        self.found(text, Depth::Shapes)
+    }
+
+    fn found(&self, text: &str, depth: Depth) -> Vec<Hit> {
+        let mut pass = self.pass(text, depth);
         self.search_all(&pass.windows, text, &mut pass.hits);
         for rule in &self.always {
             let whole = Window { rule: *rule, range: 0..text.len() };
             self.search(&whole, text, &mut pass.hits);
         }
-        self.search_views(text, !pass.windows.is_empty(), &mut pass.hits);
+        if depth == Depth::Contexts {
+            self.search_views(text, !pass.windows.is_empty(), &mut pass.hits);
+        }
         let markers = pass.markers;
         let is_marked = |hit: &Hit| {
             let next = markers.partition_point(|marker| marker.end <= hit.range.start);
@@ -156,11 +189,14 @@ impl Search {
     }
 
     /// The one pass over the text.
-    fn pass(&self, text: &str) -> Pass {
+    fn pass(&self, text: &str, depth: Depth) -> Pass {
         let mut walk = Walk::new(text);
         let mut pass = Pass::default();
         self.keywords.each(text.as_bytes(), |word| {
             for target in &self.targets[word.keyword] {
+                if depth == Depth::Shapes && target.is_context() {
+                    continue;
+                }
                 self.meet(*target, word.start..word.end, text, &mut walk, &mut pass);
             }
         });
@@ -224,7 +260,7 @@ impl Search {
         let views =
             [view::without_nuls(text), if has_keywords { view::joined(text) } else { None }];
         for view in views.into_iter().flatten() {
-            let pass = self.pass(&view.text);
+            let pass = self.pass(&view.text, Depth::Contexts);
             let mut found = Vec::new();
             self.search_all(&pass.windows, &view.text, &mut found);
             if view.has_contexts {

@@ -33,7 +33,35 @@ pub(crate) fn inline(text: &str) -> String {
         }
         before = c;
     }
-    out.trim_matches(' ').to_owned()
+    with_markers(out.trim_matches(' '))
+}
+
+/// What redaction puts in a secret's place is harmless, and people search for it.
+fn with_markers(text: &str) -> String {
+    const OPEN: &str = "&#91;REDACTED:";
+    const CLOSE: &str = "&#93;";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(OPEN) {
+        let (before, marker) = rest.split_at(at);
+        out.push_str(before);
+        let body = &marker[OPEN.len()..];
+        let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-#".contains(c);
+        let end = body.find(|c| !is_part(c)).unwrap_or(body.len());
+        let after = body[end..].strip_prefix(CLOSE);
+        // Before one of these a bracket could become a link.
+        if let Some(after) = after.filter(|after| !after.starts_with(['(', ':', '['])) {
+            out.push_str("[REDACTED:");
+            out.push_str(&body[..end]);
+            out.push(']');
+            rest = after;
+        } else {
+            out.push_str(OPEN);
+            rest = body;
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 fn entity(c: char) -> String {
@@ -122,6 +150,18 @@ fn defused(text: &str) -> String {
 /// Whether a text that begins with `<` may begin a tag, a comment or the like.
 pub(crate) fn opens_markup(text: &str) -> bool {
     text[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c))
+}
+
+#[cfg(test)]
+mod marker_tests {
+    use super::inline;
+
+    #[test]
+    fn markers_of_redaction_stay_as_they_are() {
+        assert_eq!(inline("use [REDACTED:a-b#2] now"), "use [REDACTED:a-b#2] now");
+        assert_eq!(inline("[REDACTED:a](x)"), "&#91;REDACTED:a&#93;(x)");
+        assert_eq!(inline("[REDACTED:<b>]"), "&#91;REDACTED:&#60;b&#62;&#93;");
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! `export`: sessions as files.
 
+mod deletion;
+mod output;
+mod told;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +12,6 @@ use std::sync::Arc;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use formats::{FORMATS, Feature, Format, Layout};
-use serde_json::json;
 
 use super::environment::Environment;
 use super::exit::UsageError;
@@ -16,12 +19,14 @@ use super::redaction::{RedactArgs, write_report};
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
-use crate::export::{
-    self, Keeper, Lineage, Listing, Overwrite, Reach, Record, Request, Summary, Target,
-};
+use crate::export::{self, Lineage, Listing, Overwrite, Reach, Record, Request, Summary, Target};
 use crate::filter::Selection;
-use crate::manifest;
-use crate::store::{self, Shown};
+use crate::store::Shown;
+use deletion::delete;
+use output::{
+    as_file, as_folder, by_suffix, foreign_suffix, is_one_file, is_stdout, refuse_own_files,
+    refuse_session_id, resolved,
+};
 
 /// Write sessions to files
 ///
@@ -341,297 +346,4 @@ impl ExportArgs {
             ExitStatus::Failed
         }
     }
-
-    fn tell_all(
-        &self,
-        summary: &Summary,
-        deleted: Option<store::Removal>,
-        target: &Target,
-        global: &Global,
-        terminal: &Terminal,
-    ) -> anyhow::Result<()> {
-        warn(summary, terminal);
-        self.tell(summary, target, terminal);
-        if let Some(store::Removal { sessions, messages }) = deleted {
-            terminal.done(&format!(
-                "Deleted {} and {} from the store",
-                counted(sessions, "session"),
-                counted(messages, "message")
-            ));
-        }
-        if global.json {
-            let object = self.json(summary, deleted);
-            let is_data = *target == Target::Stream && !self.dry_run;
-            let line = format!("{object}\n");
-            if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }?;
-        }
-        Ok(())
-    }
-
-    fn tell(&self, summary: &Summary, target: &Target, terminal: &Terminal) {
-        if summary.running_left_out > 0 {
-            let running = counted(summary.running_left_out, "running session");
-            let verb = if summary.running_left_out == 1 { "matches" } else { "match" };
-            terminal.note(&format!("{running} also {verb}; --include-open adds them"));
-        }
-        if summary.excluded > 0 {
-            let excluded = counted(summary.excluded, "session");
-            terminal.note(&format!("{excluded} left out by --exclude"));
-        }
-        if summary.matched == 0 {
-            terminal.note("no session matches; nothing was written");
-            return;
-        }
-        let place = match target {
-            Target::File(path) | Target::Folder(path) => path.display().to_string(),
-            Target::Stream => "-".to_owned(),
-            Target::Nowhere => "a file".to_owned(),
-        };
-        if self.dry_run {
-            let delete =
-                if self.delete_after_verified { ", then delete it from the store" } else { "" };
-            let (matched, messages) =
-                (counted(summary.matched, "session"), counted(summary.messages, "message"));
-            let counted =
-                if self.shown() == Shown::Active { " (as Hermes counts them)" } else { "" };
-            let what = format!("{matched} with {messages}{counted}");
-            terminal.done(&format!("Would export {what} to {place}{delete}"));
-            for session in &summary.sessions {
-                terminal.detail(&format!(
-                    "  {} {}",
-                    session.id,
-                    session.title.as_deref().unwrap_or("-")
-                ));
-            }
-            return;
-        }
-        let unchanged = match summary.unchanged {
-            0 => String::new(),
-            n => format!(", {n} unchanged"),
-        };
-        terminal.done(&format!(
-            "Exported {} with {}, {}, to {place}{unchanged}",
-            counted(summary.exported, "session"),
-            counted(summary.messages, "message"),
-            indicatif::HumanBytes(summary.bytes),
-        ));
-        let taken: u64 = summary.redactions.values().sum();
-        if taken > 0 {
-            let kinds = counted(summary.redactions.len() as u64, "rule");
-            terminal.done(&format!("Took out {} by {kinds}", counted(taken, "secret")));
-        }
-        for file in &summary.files {
-            terminal.detail(&format!("  {}", file.path.display()));
-        }
-    }
-
-    /// The report of an export that failed as a whole: nothing matched, nothing was written.
-    pub(super) fn report_failure(&self, object: &mut serde_json::Value) -> std::io::Result<()> {
-        if let (Some(failure), serde_json::Value::Object(report)) =
-            (object.as_object_mut(), self.json(&Summary::default(), None))
-        {
-            failure.extend(report);
-        }
-        let is_data = !self.dry_run && self.output.as_deref().is_some_and(is_stdout);
-        let line = format!("{object}\n");
-        if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }
-    }
-
-    fn json(&self, summary: &Summary, deleted: Option<store::Removal>) -> serde_json::Value {
-        let warnings: Vec<String> = summary.warnings.kept.iter().map(ToString::to_string).collect();
-        let failures: Vec<_> = summary
-            .failures
-            .iter()
-            .map(|failure| json!({ "session_id": failure.session, "reason": failure.reason }))
-            .collect();
-        let mut object = json!({
-            "command": "export",
-            "dry_run": self.dry_run,
-            "matched": summary.matched,
-            "exported": summary.exported,
-            "unchanged": summary.unchanged,
-            "failed": summary.failures.len(),
-            "failures": failures,
-            "excluded": summary.excluded,
-            "running_left_out": summary.running_left_out,
-            "messages": summary.messages,
-            "bytes": summary.bytes,
-            "redactions": summary.redactions,
-            "warnings": warnings,
-            "files": summary.files,
-            "sessions": summary.sessions,
-        });
-        if let Some(store::Removal { sessions, messages }) = deleted {
-            object["deleted"] = json!({ "sessions": sessions, "messages": messages });
-        }
-        object
-    }
-}
-
-/// Keeps a full record beside the files, verifies all of them, and deletes.
-fn delete(
-    store: &Path,
-    request: &Request,
-    summary: &mut Summary,
-    terminal: &Terminal,
-) -> anyhow::Result<store::Removal> {
-    if let Some(failure) = summary.failures.first() {
-        anyhow::bail!("{}; nothing was deleted", failure.reason);
-    }
-    for running in summary.sessions.iter().filter(|session| session.ended_at.is_none()) {
-        terminal
-            .warning(&format!("session {} has not ended; Hermes may go on with it", running.id));
-    }
-    let mut keepers: Vec<Keeper> =
-        summary.files.iter().map(|f| keeper(f, request.format)).collect();
-    if request.format.layout == Layout::FilePerSession {
-        let record =
-            FORMATS.iter().find(|f| f.can(Feature::KeepsDeleted) && f.layout == Layout::OneFile);
-        let (Some(record), Some(first)) = (record, summary.files.first()) else {
-            anyhow::bail!("there is nothing to delete");
-        };
-        let path = first.path.with_extension(record.extension);
-        let request = Request {
-            selection: request.selection.clone(),
-            redactor: request.redactor.clone(),
-            format: record,
-            target: Target::File(path),
-            overwrite: match request.overwrite {
-                Overwrite::Force => Overwrite::Force,
-                Overwrite::Replace | Overwrite::Known | Overwrite::Extend => Overwrite::Extend,
-            },
-            ..*request
-        };
-        let kept = export::run(store, &request, &mut std::io::sink(), &terminal.progress())?;
-        keepers.extend(kept.files.iter().map(|file| keeper(file, record)));
-        summary.files.extend(kept.files);
-    }
-    Ok(export::delete_kept(store, &keepers)?)
-}
-
-fn keeper(file: &export::Exported, format: &'static Format) -> Keeper {
-    Keeper { path: file.path.clone(), format, documents: file.documents.clone() }
-}
-
-fn warn(summary: &Summary, terminal: &Terminal) {
-    let shown = summary.warnings.kept.iter().take(terminal.patience());
-    let mut printed = 0;
-    for warning in shown {
-        terminal.warning(&warning.to_string());
-        printed += 1;
-    }
-    if summary.warnings.count > printed {
-        terminal.warning(&format!("{} more", summary.warnings.count - printed));
-    }
-    for failure in &summary.failures {
-        let what =
-            failure.session.as_ref().map_or("the file".to_owned(), |id| format!("session {id}"));
-        let reason = format!("{what} was not exported: {}", failure.reason);
-        terminal.error(&reason, &[], None);
-    }
-    for path in &summary.stale {
-        let what = "the session was renamed, but its old file was changed since it was exported";
-        terminal.warning(&format!("{path}: {what}, so it was left"));
-    }
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
-fn by_suffix(output: &Path, only: Option<&str>) -> Option<&'static Format> {
-    let name = output.file_name()?.to_str()?.to_lowercase();
-    let fits = |f: &&Format| f.only == only && name.ends_with(&format!(".{}", f.extension));
-    FORMATS.iter().filter(fits).max_by_key(|f| f.extension.len())
-}
-
-/// A suffix that stands for a format of hermes-agent which is not in the table.
-fn foreign_suffix(output: &Path) -> Option<&'static str> {
-    let name = output.file_name()?.to_str()?.to_lowercase();
-    let foreign = |suffix: &&str| name.ends_with(&format!(".{suffix}"));
-    let suffix = ["html", "trace.jsonl"].into_iter().find(foreign)?;
-    FORMATS.iter().all(|format| format.extension != suffix).then_some(suffix)
-}
-
-/// Whether OUTPUT names a single file of a format that writes one for each session.
-fn is_one_file(output: &Path, format: &Format) -> bool {
-    by_suffix(output, format.only).is_some() && !output.is_dir()
-}
-
-fn as_folder(output: PathBuf) -> Result<PathBuf, UsageError> {
-    match fs::metadata(&output) {
-        Ok(meta) if !meta.is_dir() => Err(UsageError::new(format!(
-            "{} is a file, and the format writes a folder",
-            output.display()
-        ))),
-        Ok(_) | Err(_) => Ok(output),
-    }
-}
-
-fn as_file(output: PathBuf) -> Result<Target, UsageError> {
-    if is_stdout(&output) {
-        return Ok(Target::Stream);
-    }
-    let is_device = output.starts_with("/dev") || output.starts_with("/proc");
-    match fs::metadata(&output) {
-        Ok(meta) if meta.is_dir() => Err(UsageError::new(format!(
-            "{} is a folder, and the format writes one file",
-            output.display()
-        ))),
-        Ok(meta) if is_device || !meta.is_file() => Ok(Target::Stream),
-        Ok(_) | Err(_) => Ok(Target::File(output)),
-    }
-}
-
-fn is_stdout(output: &Path) -> bool {
-    let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-    names.iter().any(|name| output == Path::new(name))
-}
-
-/// The store, and a manifest, are no places for an export.
-fn refuse_own_files(output: &Path, store: &Path) -> Result<(), UsageError> {
-    let name = output.file_name().unwrap_or_default();
-    if name == manifest::NAME {
-        return Err(UsageError::new(format!("OUTPUT {} is a manifest's name", output.display())));
-    }
-    let (output, store) = (resolved(output), resolved(store));
-    let is_store = ["", "-wal", "-shm", "-journal"].iter().any(|suffix| {
-        let mut file = store.clone().into_os_string();
-        file.push(suffix);
-        output == Path::new(&file)
-    });
-    if is_store {
-        return Err(UsageError::new(format!("OUTPUT {} belongs to the store", output.display())));
-    }
-    if name.to_str().is_none() {
-        return Err(UsageError::new(format!("OUTPUT {} is no UTF-8", output.display())));
-    }
-    Ok(())
-}
-
-/// A path without links, also where the file itself is not there yet.
-fn resolved(path: &Path) -> PathBuf {
-    if let Ok(path) = fs::canonicalize(path) {
-        return path;
-    }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
-    };
-    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    folder.join(path.file_name().unwrap_or_default())
-}
-
-/// `export 20250305_091523_a1b2c3` would write a file of that name; the session was meant.
-fn refuse_session_id(output: &Path, store: &Path) -> anyhow::Result<()> {
-    let is_name = |name: &&str| !name.contains(['/', '\\']) && !is_stdout(output);
-    let Some(name) = output.to_str().filter(is_name) else { return Ok(()) };
-    let is_session =
-        store::read(store, |snapshot| Ok::<_, store::Error>(snapshot.find(name)?.is_some()))?;
-    if is_session {
-        return Err(UsageError::new(format!("OUTPUT `{name}` is the id of a session"))
-            .hint(format!("export OUTPUT --session-id {name}"))
-            .into());
-    }
-    Ok(())
 }

@@ -164,10 +164,15 @@ impl<'t> Frame<'t> {
         let is = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(key));
         if is(&["value", "default"]) {
             self.value = Some(range);
-        } else if is(&["name", "key", "field", "parameter"]) && content.len() <= 64 {
+        } else if is(&["name", "key", "field", "parameter"]) && is_name(&content) {
             self.name = Some(content);
         }
     }
+}
+
+/// One word; a text in which something was taken out is not a name the second time either.
+fn is_name(content: &str) -> bool {
+    content.len() <= 64 && !content.contains(|c: char| c.is_whitespace() || c == '[')
 }
 
 /// Where the string ends that begins at `start`, its quote included.

@@ -1,6 +1,7 @@
 //! What redaction promises for any input, held against chance.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::Value as Json;
 
 use super::Scope;
@@ -28,8 +29,13 @@ fn json_value() -> impl Strategy<Value = Json> {
     })
 }
 
+/// The same cases on every run; other seeds are for whoever hunts faults.
+fn config() -> ProptestConfig {
+    ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(config())]
 
     #[test]
     fn json_stays_json(value in json_value()) {

@@ -1,7 +1,7 @@
 //! The command line: one file a command, each a struct of arguments and a thin `run`.
 //!
-//! Only [`terminal`] prints, only [`exit`] turns an error into text and a status, only
-//! [`environment`] reads the environment and the clock.
+//! Only `terminal` prints, only `exit` turns an error into text and a status, only
+//! `environment` reads the environment and the clock.
 
 mod completions;
 mod environment;

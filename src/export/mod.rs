@@ -1,6 +1,6 @@
 //! The pipeline: select, read, redact, write, publish, record.
 //!
-//! [`run`] turns a [`Request`] into files. All of it happens in one snapshot of the store. Files are
+//! [`run()`] turns a [`Request`] into files. All of it happens in one snapshot of the store. Files are
 //! written in a staging folder; beside a running Hermes they are published as they become whole,
 //! otherwise when the snapshot has proven steady. A session that cannot be read costs itself only.
 

@@ -27,7 +27,7 @@ con.row_factory = sqlite3.Row
 con.execute("PRAGMA synchronous = OFF")
 sessions = [dict(r) for r in con.execute("SELECT * FROM sessions WHERE parent_session_id IS NULL AND ended_at IS NOT NULL")]
 messages = [dict(r) for r in con.execute("SELECT * FROM messages WHERE active = 1")]
-words = [w for m in messages for w in str(m["content"]).split() if w.isascii()]
+words = [w for m in messages if "\0" not in str(m["content"]) for w in str(m["content"]).split() if w.isascii()]
 
 
 def insert(table, row):

@@ -28,7 +28,7 @@ pub(super) struct RedactArgs {
         default_missing_value = "secrets"
     )]
     redact: Option<String>,
-    /// Take out nothing, also where redaction is the default
+    /// Take out nothing, which is the default of every format there is
     #[arg(long, conflicts_with = "redact")]
     no_redact: bool,
     /// More rules: a file or folder, in our form or in gitleaks'; $HERMES_HOME/redact-rules is

@@ -4,6 +4,7 @@
 //! It goes on while the file is written, in large pieces, so that a file of any size needs little
 //! memory.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -60,15 +61,24 @@ impl Gate {
 
     /// A document of its own, or a part of one made whole: cut between objects, it lacks brackets.
     fn search_document(&mut self, line: &str) {
-        let inner = line.trim_start_matches([',', ' ']);
-        let ended = inner.rfind("]}").map_or(inner, |end| &inner[..end]);
-        let whole =
-            [line.to_owned(), format!("{line}]}}"), format!("[{inner}]"), format!("[{ended}]")];
-        let is_json = |text: &&String| serde_json::from_str::<IgnoredAny>(text).is_ok();
-        let text = whole.iter().find(is_json).map_or(line, String::as_str);
+        let text = if is_json(line) { Cow::Borrowed(line) } else { completed(line) };
         let findings = self.redactor.scan_bytes(text.as_bytes());
         self.found.extend(findings.into_iter().map(|finding| finding.rule));
     }
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// The first, a middle or the last part of a document, as a document.
+fn completed(part: &str) -> Cow<'_, str> {
+    let inner = part.trim_start_matches([',', ' ']);
+    let first = std::iter::once_with(|| format!("{part}]}}"));
+    let middle = std::iter::once_with(|| format!("[{inner}]"));
+    let last = std::iter::once_with(|| format!("{{\"\": [{inner}"));
+    let whole = first.chain(middle).chain(last).find(|text| is_json(text));
+    whole.map_or(Cow::Borrowed(part), Cow::Owned)
 }
 
 /// Where a piece can end: after a line, or in a long document before an object of a list.
@@ -81,4 +91,21 @@ fn cut(waiting: &[u8]) -> Option<usize> {
     }
     let between = memmem::rfind(waiting, b"}, {").map_or(waiting.len(), |at| at + 1);
     Some(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{completed, is_json};
+
+    #[test]
+    fn parts_of_a_document_become_documents() {
+        let document = r#"{"id": "s", "messages": [{"a": 1}, {"b": 2}, {"c": 3}], "more": [{}]}"#;
+        let cuts: Vec<usize> = document.match_indices("}, {").map(|(at, _)| at + 1).collect();
+        for range in [0..cuts[0], cuts[0]..cuts[1], cuts[1]..document.len()] {
+            let part = &document[range];
+            assert!(!is_json(part), "{part}");
+            assert!(is_json(&completed(part)), "{part}");
+        }
+        assert_eq!(completed("no document"), "no document");
+    }
 }

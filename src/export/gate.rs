@@ -15,7 +15,7 @@ use crate::redact::Redactor;
 
 /// Enough text for every rule that looks beyond one line.
 const PIECE: usize = 1 << 20; // bytes
-/// A JSON document that is longer is searched in pieces, too.
+/// A JSON document that is longer is searched in pieces, too, of whole messages.
 const DOCUMENT: usize = 16 << 20; // bytes
 
 /// Searches the bytes of one file.
@@ -81,21 +81,23 @@ fn completed(part: &str) -> Cow<'_, str> {
     whole.map_or(Cow::Borrowed(part), Cow::Owned)
 }
 
-/// Where a piece can end: after a line, or in a long document before an object of a list.
+/// Where a piece can end: after a line, or in a long document before a message. A quote that is
+/// not escaped tells a message from text that looks like one, its number from a tool call.
 fn cut(waiting: &[u8]) -> Option<usize> {
+    const NEXT: &[u8] = b"}, {\"id\": ";
     if let Some(line) = memrchr(b'\n', waiting) {
         return Some(line + 1);
     }
     if waiting.len() < DOCUMENT {
         return None;
     }
-    let between = memmem::rfind(waiting, b"}, {").map_or(waiting.len(), |at| at + 1);
-    Some(between)
+    let is_message = |at: &usize| waiting.get(at + NEXT.len()).is_some_and(u8::is_ascii_digit);
+    memmem::rfind_iter(waiting, NEXT).find(is_message).map(|at| at + 1)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{completed, is_json};
+    use super::{DOCUMENT, completed, cut, is_json};
 
     #[test]
     fn parts_of_a_document_become_documents() {
@@ -107,5 +109,14 @@ mod tests {
             assert!(is_json(&completed(part)), "{part}");
         }
         assert_eq!(completed("no document"), "no document");
+    }
+
+    #[test]
+    fn a_long_document_is_cut_between_messages_alone() {
+        let text = "x".repeat(DOCUMENT);
+        let head = format!(r#"{{"messages": [{{"id": 1, "content": "{text}"}}"#);
+        let tail = r#", {"id": 2, "content": "}, {\"id\": 3", "calls": [{"id": "a"}, {"id": "b"}]"#;
+        assert_eq!(cut(format!("{head}{tail}").as_bytes()), Some(head.len()));
+        assert_eq!(cut(head.as_bytes()), None);
     }
 }

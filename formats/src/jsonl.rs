@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 struct Jsonl<'w> {
-    out: &'w mut dyn Write,
+    out: &'w mut (dyn Write + Send),
 }
 
 impl FormatWriter for Jsonl<'_> {
@@ -57,7 +57,7 @@ impl FormatWriter for Jsonl<'_> {
 }
 
 struct Line<'s> {
-    out: &'s mut dyn Write,
+    out: &'s mut (dyn Write + Send),
     messages: usize,
     /// One message at a time, so that the output sees few and large writes.
     buffer: Vec<u8>,

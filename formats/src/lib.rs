@@ -22,7 +22,7 @@ use model::{Message, Session};
 pub use time::{is_in_calendar, iso_micros, iso_seconds};
 
 /// Turns a stream of sessions into the bytes of one file.
-pub trait FormatWriter {
+pub trait FormatWriter: Send {
     /// Begins a session. The writer is lent out until the session's own writer is finished.
     fn session<'s>(&'s mut self, head: &SessionHead<'_>)
     -> io::Result<Box<dyn SessionWriter + 's>>;
@@ -34,7 +34,7 @@ pub trait FormatWriter {
 }
 
 /// Turns a stream of messages into one session's share of a file.
-pub trait SessionWriter {
+pub trait SessionWriter: Send {
     /// Begins a segment of a compression chain. Called before the segment's messages, and only
     /// for a document that joins a chain (`lineage` of more than one id).
     fn segment(&mut self, part: &Session<'_>) -> io::Result<()>;
@@ -99,7 +99,8 @@ pub enum Feature {
 }
 
 /// Starts a file: writes its head and returns the writer for what follows.
-pub type Start = for<'w> fn(&'w mut dyn Write, &FileHead) -> io::Result<Box<dyn FormatWriter + 'w>>;
+pub type Start =
+    for<'w> fn(&'w mut (dyn Write + Send), &FileHead) -> io::Result<Box<dyn FormatWriter + 'w>>;
 
 /// A way of writing sessions down: one row of the table.
 #[derive(Debug)]

@@ -80,7 +80,7 @@ fn instant(seconds: f64) -> String {
 }
 
 struct Records<'w> {
-    out: &'w mut dyn Write,
+    out: &'w mut (dyn Write + Send),
 }
 
 impl FormatWriter for Records<'_> {
@@ -94,7 +94,7 @@ impl FormatWriter for Records<'_> {
 }
 
 struct SessionRecords<'s> {
-    out: &'s mut dyn Write,
+    out: &'s mut (dyn Write + Send),
     session_id: String,
     index: u64,
 }
@@ -133,7 +133,7 @@ impl SessionWriter for SessionRecords<'_> {
 }
 
 struct Pages<'w> {
-    out: &'w mut dyn Write,
+    out: &'w mut (dyn Write + Send),
     blocks: Blocks,
     /// The level of a session's heading; its prompts stand one below.
     level: usize,
@@ -170,7 +170,7 @@ impl FormatWriter for Pages<'_> {
 }
 
 struct Page<'s> {
-    out: &'s mut dyn Write,
+    out: &'s mut (dyn Write + Send),
     blocks: &'s mut Blocks,
     /// The level of a prompt's heading.
     level: usize,

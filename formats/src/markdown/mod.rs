@@ -51,7 +51,7 @@ pub(crate) const QMD: Format = Format {
 const IN_MEMORY: usize = 1 << 20;
 
 struct Markdown<'w> {
-    out: &'w mut dyn Write,
+    out: &'w mut (dyn Write + Send),
     dialect: Dialect,
 }
 
@@ -93,7 +93,7 @@ impl FormatWriter for Markdown<'_> {
 
 /// A session's document while it is being written.
 struct Document<'s> {
-    out: &'s mut dyn Write,
+    out: &'s mut (dyn Write + Send),
     front: String,
     /// The body of a document whose front matter says what was changed in it.
     spool: Option<SpooledTempFile>,

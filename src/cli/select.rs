@@ -9,7 +9,7 @@ use super::environment::Environment;
 use super::exit::UsageError;
 use super::terminal::Terminal;
 use crate::filter::time::{self, Point};
-use crate::filter::{Column, Condition, Exclude, Filter, Selection, State, Test};
+use crate::filter::{Archived, Column, Condition, Exclude, Filter, Selection, State, Test};
 
 /// Which sessions: some by id, or all that pass every filter given.
 #[derive(Debug, Args)]
@@ -110,6 +110,7 @@ impl SelectArgs {
                 .concat(),
             excluded: self.exclude.iter().map(|text| exclude(text)).collect::<Result<_, _>>()?,
             state: if self.include_open { State::Any } else { State::Ended },
+            archived: Archived::Any,
         };
         let filtered = !filter.tests.is_empty() || !filter.excluded.is_empty();
         if self.session_id.is_empty() {

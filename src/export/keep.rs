@@ -5,6 +5,7 @@
 //! every column of every row, so that a fault of the writer would be found, too. A cell that JSON
 //! cannot hold stops the deletion.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -53,10 +54,10 @@ impl Keeper {
     }
 
     fn documents(&self, ids: &[String], keys: &[SessionKey]) -> Result<Vec<Document>, Error> {
+        let known: HashMap<&String, SessionKey> = ids.iter().zip(keys.iter().copied()).collect();
         let key = |id: &String| {
-            let at = ids.iter().position(|known| known == id);
-            at.map(|at| keys[at])
-                .ok_or_else(|| self.lacks(&format!("session {id} is not in the record")))
+            let key = known.get(id).copied();
+            key.ok_or_else(|| self.lacks(&format!("session {id} is not in the record")))
         };
         let document =
             |ids: &Vec<String>| ids.iter().map(key).collect::<Result<_, _>>().map(Document);
@@ -115,10 +116,8 @@ impl Keeper {
     }
 
     fn check_delegates(&self, snapshot: &Snapshot<'_>, keys: &[SessionKey]) -> Result<(), Error> {
-        for key in keys {
-            if snapshot.delegates(*key)?.iter().any(|delegate| !keys.contains(delegate)) {
-                return Err(self.lacks(&"a session that worked for it has come up since"));
-            }
+        if !snapshot.delegates(keys)?.is_empty() {
+            return Err(self.lacks(&"a session that worked for it has come up since"));
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ pub struct Listed {
 }
 
 impl Listed {
-    pub(super) fn new(row: &Session<'_>) -> Self {
+    pub(crate) fn new(row: &Session<'_>) -> Self {
         Self {
             id: row.id().to_owned(),
             source: row.text(SessionColumn::Source).map(str::to_owned),

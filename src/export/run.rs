@@ -112,7 +112,8 @@ impl<'r> Run<'r, '_> {
         let mut documents = documents(self.snapshot, &sessions, self.request.lineage)?;
         if self.request.reach == Reach::Everything {
             sessions.extend(documents.iter().flat_map(|document| document.0.iter().copied()));
-            documents.extend(self.delegates(&sessions)?);
+            let delegates = self.snapshot.delegates(&sessions)?;
+            documents.extend(delegates.into_iter().map(|key| Document(vec![key])));
         }
         documents.retain(|document| !document.0.iter().any(|key| self.skipped.contains_key(key)));
         Ok(documents)
@@ -137,19 +138,6 @@ impl<'r> Run<'r, '_> {
 
     fn fail(&mut self, session: String, source: &store::Error) {
         self.summary.failures.push(Failure::of(session, source));
-    }
-
-    fn delegates(&self, of: &[SessionKey]) -> Result<Vec<Document>, Error> {
-        let mut seen: HashSet<SessionKey> = of.iter().copied().collect();
-        let mut found = Vec::new();
-        for key in of {
-            for delegate in self.snapshot.delegates(*key)? {
-                if seen.insert(delegate) {
-                    found.push(Document(vec![delegate]));
-                }
-            }
-        }
-        Ok(found)
     }
 
     /// Tells what would be written. Hermes itself counts the active messages of a session.

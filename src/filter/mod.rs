@@ -28,12 +28,15 @@ pub struct Filter {
     pub excluded: Vec<Exclude>,
     /// Whether running sessions pass.
     pub state: State,
+    /// Whether archived sessions pass.
+    pub archived: Archived,
 }
 
 impl Filter {
     /// Lets every session pass.
     pub fn everything() -> Self {
-        Self { tests: Vec::new(), excluded: Vec::new(), state: State::Any }
+        let (tests, excluded) = (Vec::new(), Vec::new());
+        Self { tests, excluded, state: State::Any, archived: Archived::Any }
     }
 }
 
@@ -44,6 +47,17 @@ pub enum State {
     Ended,
     /// Ended and running ones.
     Any,
+}
+
+/// Whether a session is hidden from lists (`archived` is not 0).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Archived {
+    /// Archived ones and others.
+    Any,
+    /// Archived ones only.
+    Only,
+    /// All but archived ones.
+    Not,
 }
 
 /// A condition on one column.
@@ -82,6 +96,8 @@ pub enum Column {
     ChatType,
     /// The start, in seconds since the epoch.
     StartedAt,
+    /// The last message, else the start, in seconds since the epoch.
+    LastActive,
     /// Messages, as Hermes counted them.
     Messages,
     /// Input and output tokens together.

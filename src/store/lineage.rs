@@ -4,7 +4,7 @@
 //! a child. A delegate works for a session and a branch leaves it; both are children, too, but no
 //! continuation. `model_config` tells them apart (`_delegate_from`, `_branched_from`; a branch wins).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::OptionalExtension as _;
 use serde_json::Value as Json;
@@ -84,6 +84,28 @@ impl Snapshot<'_> {
         }
     }
 
+    /// Whether a session continues another, however many lie between.
+    pub(super) fn continues(&self, key: SessionKey, first: SessionKey) -> Result<bool, Error> {
+        if !self.has_session_column("parent_session_id") {
+            return Ok(false);
+        }
+        let mut seen = HashSet::from([key]);
+        let mut here = key;
+        loop {
+            let link = self.link(here)?;
+            let Some(parent) = link.parent.filter(|_| link.kinship == Kinship::Plain) else {
+                return Ok(false);
+            };
+            if !self.link(parent)?.ended_by_compression || !seen.insert(parent) {
+                return Ok(false);
+            }
+            if parent == first {
+                return Ok(true);
+            }
+            here = parent;
+        }
+    }
+
     fn continuation(&self, key: SessionKey) -> Result<Option<SessionKey>, Error> {
         if !self.link(key)?.ended_by_compression {
             return Ok(None);
@@ -124,31 +146,89 @@ impl Snapshot<'_> {
         }))
     }
 
-    /// The delegates that worked for a session, theirs included, in the order of their start.
-    pub fn delegates(&self, key: SessionKey) -> Result<Vec<SessionKey>, Error> {
-        let mut found = Vec::new();
-        let mut seen = HashSet::from([key]);
-        let mut queue = vec![key];
-        while let Some(of) = queue.pop() {
-            let config = self.model_config("c");
-            let sql = format!(
-                "SELECT c.rowid, {config} FROM sessions s JOIN sessions c \
-                 ON c.parent_session_id = s.id OR json_extract(CASE WHEN json_valid({config}) \
-                 THEN {config} END, '$._delegate_from') = s.id \
-                 WHERE s.rowid = ? ORDER BY c.started_at, c.rowid"
-            );
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let children = statement.query_map([of.0], |row| {
-                Ok((SessionKey(row.get(0)?), Kinship::of(as_text(row.get_ref(1)?).as_deref())))
-            })?;
-            for child in children {
-                let (child, kinship) = child?;
-                if kinship == Kinship::Delegate && seen.insert(child) {
-                    found.push(child);
-                    queue.push(child);
+    /// How all sessions descend from each other, in one pass over the store.
+    pub(super) fn family(&self) -> Result<Family, Error> {
+        let mut family = Family::default();
+        if !self.has_session_column("parent_session_id") {
+            return Ok(family);
+        }
+        let config = self.model_config("c");
+        let sql = format!(
+            "SELECT c.rowid, {config}, p.rowid, p.end_reason, o.rowid FROM sessions c \
+             LEFT JOIN sessions p ON p.id = c.parent_session_id \
+             LEFT JOIN sessions o ON o.id = json_extract(CASE WHEN json_valid({config}) \
+             THEN {config} END, '$._delegate_from') \
+             WHERE p.rowid IS NOT NULL OR o.rowid IS NOT NULL ORDER BY c.started_at, c.rowid"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let key = |n| Ok::<_, Error>(row.get::<_, Option<i64>>(n)?.map(SessionKey));
+            let child = SessionKey(row.get(0)?);
+            let (parent, owner) = (key(2)?, key(4)?);
+            match Kinship::of(as_text(row.get_ref(1)?).as_deref()) {
+                Kinship::Delegate => {
+                    let owners = parent.into_iter().chain(owner.filter(|o| Some(*o) != parent));
+                    owners.for_each(|owner| family.delegates.entry(owner).or_default().push(child));
                 }
+                Kinship::Plain if as_text(row.get_ref(3)?).as_deref() == Some("compression") => {
+                    family.join(parent, child);
+                }
+                Kinship::Plain | Kinship::Branch => {}
             }
         }
-        Ok(found)
+        Ok(family)
     }
+
+    /// The delegates that worked for some of these sessions, theirs included, without those named.
+    pub fn delegates(&self, of: &[SessionKey]) -> Result<Vec<SessionKey>, Error> {
+        Ok(self.family()?.delegates(of))
+    }
+
+    /// Whole conversations: these sessions and all that they continue or are continued by.
+    pub(super) fn conversations(&self, of: &[SessionKey]) -> Result<Vec<SessionKey>, Error> {
+        let family = self.family()?;
+        Ok(reached(of, |key| family.continuations.get(&key)))
+    }
+}
+
+/// Which sessions worked for which, and which go on in which.
+#[derive(Default)]
+pub(super) struct Family {
+    delegates: HashMap<SessionKey, Vec<SessionKey>>,
+    /// In both directions.
+    continuations: HashMap<SessionKey, Vec<SessionKey>>,
+}
+
+impl Family {
+    fn join(&mut self, parent: Option<SessionKey>, child: SessionKey) {
+        let Some(parent) = parent else { return };
+        self.continuations.entry(parent).or_default().push(child);
+        self.continuations.entry(child).or_default().push(parent);
+    }
+
+    /// The delegates of some sessions, theirs included, without those named.
+    pub(super) fn delegates(&self, of: &[SessionKey]) -> Vec<SessionKey> {
+        reached(of, |key| self.delegates.get(&key)).split_off(of.len())
+    }
+
+    /// The delegates of one session, without theirs.
+    pub(super) fn delegates_of(&self, key: SessionKey) -> &[SessionKey] {
+        self.delegates.get(&key).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What can be reached from some sessions; they come first. Hermes lets delegates form circles.
+fn reached<'f>(
+    from: &[SessionKey],
+    next: impl Fn(SessionKey) -> Option<&'f Vec<SessionKey>>,
+) -> Vec<SessionKey> {
+    let mut seen: HashSet<SessionKey> = from.iter().copied().collect();
+    let mut found = from.to_vec();
+    let mut at = 0;
+    while let Some(&key) = found.get(at) {
+        at += 1;
+        found.extend(next(key).into_iter().flatten().filter(|other| seen.insert(**other)));
+    }
+    found
 }

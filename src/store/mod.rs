@@ -13,7 +13,7 @@ mod text;
 
 use std::path::PathBuf;
 
-pub use change::{Removal, delete_if};
+pub use change::{Change, Deleted, Doomed, Hidden, Removal, Retitled, Seen, delete_if, write};
 pub use decode::Fault;
 pub use open::read;
 pub use snapshot::{Extent, Matches, SessionKey, Shown, Snapshot};
@@ -61,6 +61,22 @@ pub enum Error {
     /// Any other failure of SQLite.
     #[error("the store cannot be read")]
     Sql(#[source] rusqlite::Error),
+    /// A write failed; nothing of its transaction has happened.
+    #[error("the store cannot be written")]
+    Refused(#[source] rusqlite::Error),
+    /// Another session has the title.
+    #[error("session {by} has the title `{title}`; `{free}` is free")]
+    TitleTaken {
+        /// What was asked for.
+        title: String,
+        /// Who has it.
+        by: String,
+        /// One like it that nobody has.
+        free: String,
+    },
+    /// The store is of a Hermes that had no archive.
+    #[error("this store has no column `archived`; start a newer Hermes once")]
+    NoArchive,
     /// No session has this id.
     #[error("no session has the id `{0}`")]
     NoSuchSession(String),
@@ -90,6 +106,9 @@ impl Error {
             | Error::NotADatabase(_)
             | Error::NotAStore { .. }
             | Error::TakesOthers
+            | Error::Refused(_)
+            | Error::TitleTaken { .. }
+            | Error::NoArchive
             | Error::Sql(_) => None,
         }
     }

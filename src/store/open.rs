@@ -31,7 +31,7 @@ pub fn read<T, E: From<Error>>(
     path: &Path,
     mut work: impl FnMut(&Snapshot<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let path = fs::canonicalize(path).map_err(|source| unreadable(path, source))?;
+    let path = existing(path)?;
     for _ in 0..QUIET_READS {
         let before = State::of(&path)?;
         match before.way() {
@@ -55,6 +55,13 @@ pub fn read<T, E: From<Error>>(
     }
     // Others open, write and close in quick turn, so the files that this creates are theirs, too.
     with_snapshot(&path, Way::Live, &mut work).map_err(Attempt::into_error)
+}
+
+/// The path without links, of what is at least a file of SQLite's.
+pub(super) fn existing(path: &Path) -> Result<PathBuf, Error> {
+    let path = fs::canonicalize(path).map_err(|source| unreadable(path, source))?;
+    State::of(&path)?;
+    Ok(path)
 }
 
 /// How an attempt to read failed.

@@ -6,7 +6,7 @@
 
 use rusqlite::types::Value as Sql;
 
-use crate::filter::{Column, Condition, Filter, State, Test};
+use crate::filter::{Archived, Column, Condition, Filter, State, Test};
 
 /// A statement's conditions and the values to bind to them, in order.
 #[derive(Debug, PartialEq)]
@@ -23,6 +23,15 @@ pub(super) fn compile(filter: &Filter, has: &dyn Fn(&str) -> bool) -> Where {
         let (template, value) = predicate(condition);
         compiled.sql.push_str(&template.replace("{}", &expression(*column, has)));
         compiled.values.push(value);
+    }
+    if has("archived") {
+        compiled.sql.push_str(match filter.archived {
+            Archived::Any => "",
+            Archived::Only => " AND COALESCE(archived, 0) != 0",
+            Archived::Not => " AND COALESCE(archived, 0) = 0",
+        });
+    } else if filter.archived == Archived::Only {
+        compiled.sql.push_str(" AND 0");
     }
     compiled
 }
@@ -64,10 +73,11 @@ pub(super) fn expression(column: Column, has: &dyn Fn(&str) -> bool) -> String {
         Column::User => name("user_id").to_owned(),
         Column::ChatId => name("chat_id").to_owned(),
         Column::ChatType => name("chat_type").to_owned(),
-        // Text would be later than every number.
-        Column::StartedAt => {
-            let time = name("started_at");
-            format!("CASE WHEN typeof({time}) IN ('integer', 'real') THEN {time} END")
+        Column::StartedAt => number(name("started_at")),
+        Column::LastActive => {
+            let last = "(SELECT max(timestamp) FROM messages WHERE session_id = sessions.id)";
+            let start = number(name("started_at"));
+            format!("max(COALESCE({last}, {start}), {start})")
         }
         Column::Messages => count("message_count"),
         Column::ToolCalls => count("tool_call_count"),
@@ -78,16 +88,22 @@ pub(super) fn expression(column: Column, has: &dyn Fn(&str) -> bool) -> String {
     }
 }
 
+/// A time, or NULL: text would be later than every number.
+fn number(column: &str) -> String {
+    format!("CASE WHEN typeof({column}) IN ('integer', 'real') THEN {column} END")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Where, compile};
-    use crate::filter::{Column, Condition, Filter, State, Test};
+    use crate::filter::{Archived, Column, Condition, Filter, State, Test};
 
     fn compiled(column: Column, condition: Condition) -> Where {
         let filter = Filter {
             tests: vec![Test { column, condition }],
             excluded: Vec::new(),
             state: State::Ended,
+            archived: Archived::Any,
         };
         compile(&filter, &|name| name != "actual_cost_usd")
     }

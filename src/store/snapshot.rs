@@ -172,6 +172,14 @@ impl<'c> Snapshot<'c> {
         self.sessions.header.names().iter().any(|column| column == name)
     }
 
+    pub(super) fn has_message_column(&self, name: &str) -> bool {
+        self.messages.header.names().iter().any(|column| column == name)
+    }
+
+    pub(super) fn session_columns(&self) -> &[String] {
+        self.sessions.header.names()
+    }
+
     /// The sessions that a selection takes, oldest first.
     pub fn matching(&self, selection: &Selection) -> Result<Matches, Error> {
         match selection {
@@ -259,7 +267,7 @@ impl<'c> Snapshot<'c> {
     }
 
     /// The session with this id, or with the only id that begins so.
-    fn resolve(&self, given: &str) -> Result<SessionKey, Error> {
+    pub fn resolve(&self, given: &str) -> Result<SessionKey, Error> {
         let exact = "SELECT rowid FROM sessions WHERE id = ?";
         let exact = self.connection.query_row(exact, [given], |row| row.get(0)).optional()?;
         if let Some(key) = exact {
@@ -410,7 +418,7 @@ fn is_excluded(filter: &Filter, row: &rusqlite::Row<'_>) -> rusqlite::Result<boo
     Ok(false)
 }
 
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

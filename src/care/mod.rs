@@ -1,0 +1,7 @@
+//! Caring for the store: what is to be deleted, hidden or renamed, and what lies beside it on the disk.
+
+mod plan;
+pub mod title;
+pub mod transcripts;
+
+pub use plan::{Plan, Running, plan};

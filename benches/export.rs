@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use formats::FORMATS;
-use hermes_sessions::export::{self, Lineage, Listing, Overwrite, Reach, Record, Request, Target};
+use hermes_sessions::export::{
+    self, Lineage, Listing, Names, Overwrite, Reach, Record, Request, Target,
+};
 use hermes_sessions::filter::Selection;
 use hermes_sessions::redact::Redactor;
 use hermes_sessions::store::Shown;
@@ -61,6 +63,7 @@ fn every_format(c: &mut Criterion) {
             redactor: redactor.clone(),
             format,
             target,
+            names: Names::Usual,
             overwrite: Overwrite::Force,
             record: Record::Nothing,
             exported_at: 0.0,

@@ -55,6 +55,12 @@ pub struct Entry {
     /// copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_copy: bool,
+    /// How much of its sessions' rows it shows, where that is not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disclosure: Option<String>,
+    /// How its name was made, where that is not the usual way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub naming: Option<String>,
     /// The groups of rules that took secrets out, or false.
     #[serde(default)]
     pub redacted: Redacted,
@@ -72,7 +78,15 @@ impl Entry {
         let many = self.session_ids.iter().flatten();
         many.chain(&self.lineage_session_ids).map(String::as_str)
     }
+
+    /// What a folder has one file of: a session in a format, and in a form for certain eyes.
+    pub fn slot(&self) -> Option<Slot> {
+        Some((self.session_id.clone()?, self.format.clone(), self.disclosure.clone()))
+    }
 }
+
+/// A session, a format, and how much of the session's rows is shown.
+pub type Slot = (String, String, Option<String>);
 
 /// Whether and how a file was redacted: `false`, or the groups of rules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -330,6 +344,8 @@ mod tests {
             sha256: sha256.to_owned(),
             exported_at: 0.5,
             only_copy: false,
+            disclosure: None,
+            naming: None,
             redacted: Redacted::No(false),
             redactions: std::collections::BTreeMap::new(),
             tool: "t".to_owned(),

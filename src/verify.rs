@@ -99,7 +99,8 @@ pub fn verify(
             report.find_unlisted(&folder, &manifest)?;
         }
         report.check(&folder, &manifest, progress)?;
-        archived.extend(current(&manifest).into_values().cloned());
+        let whole = |entry: &&Entry| entry.disclosure.is_none();
+        archived.extend(current(&manifest).into_values().filter(whole).cloned());
     }
     if let Some(path) = store {
         report.store = Some(store::read(path, |snapshot| compare(snapshot, &archived))?);
@@ -159,12 +160,12 @@ fn current(manifest: &Manifest) -> HashMap<&str, &Entry> {
     let mut by_path = manifest.current();
     let mut by_session = HashMap::new();
     for entry in &manifest.entries {
-        if let Some(id) = &entry.session_id {
-            by_session.insert((id, &entry.format), entry.path.as_str());
+        if let Some(slot) = entry.slot() {
+            by_session.insert(slot, entry.path.as_str());
         }
     }
     by_path.retain(|path, entry| {
-        let newest = entry.session_id.as_ref().and_then(|id| by_session.get(&(id, &entry.format)));
+        let newest = entry.slot().and_then(|slot| by_session.get(&slot));
         newest.is_none_or(|newest| newest == path)
     });
     by_path

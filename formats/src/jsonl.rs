@@ -2,8 +2,8 @@
 //!
 //! The shape is that of `hermes sessions export` (hermes-agent 0.19.0), separators included, so
 //! that scripts go on working. A joined compression chain adds `lineage_session_ids` before
-//! `messages` and the segments' own columns, as `segments`, after them. Where a session is to be deleted
-//! afterwards, rows of other tables follow under the tables' names.
+//! `messages` and the segments' own columns, as `segments`, after them; a file for strangers adds `provenance`.
+//! Where a session is to be deleted afterwards, rows of other tables follow under the tables' names.
 
 use std::io::{self, Write};
 
@@ -18,11 +18,12 @@ pub(crate) const FORMAT: Format = Format {
     about: "every column of every session and its messages, one session a line",
     layout: Layout::OneFile,
     features: &[Feature::JoinsLineage, Feature::KeepsDeleted],
-    start: |out, _: &FileHead| Ok(Box::new(Jsonl { out })),
+    start: |out, head: &FileHead| Ok(Box::new(Jsonl { out, provenance: head.provenance })),
 };
 
 struct Jsonl<'w> {
     out: &'w mut (dyn Write + Send),
+    provenance: Option<&'static str>,
 }
 
 impl FormatWriter for Jsonl<'_> {
@@ -40,6 +41,10 @@ impl FormatWriter for Jsonl<'_> {
                 write_string(&mut line, id);
             }
             line.push(b']');
+        }
+        if let Some(provenance) = self.provenance {
+            line.extend_from_slice(b", \"provenance\": ");
+            write_string(&mut line, provenance);
         }
         line.extend_from_slice(b", \"messages\": [");
         self.out.write_all(&line)?;

@@ -14,11 +14,13 @@ mod jsonl;
 mod markdown;
 pub mod model;
 mod prompts;
+mod tally;
 mod time;
 
 pub use content::{Part, ToolCall, is_compaction_summary, parts, tool_calls};
 pub use json::{Shape, check as check_json};
 use model::{Message, Session};
+pub use tally::{TALLY, Tally};
 pub use time::{is_in_calendar, iso_micros, iso_seconds};
 
 /// Turns a stream of sessions into the bytes of one file.
@@ -51,6 +53,8 @@ pub trait SessionWriter: Send {
 pub struct FileHead {
     /// Sessions that follow.
     pub sessions: u64,
+    /// What a reader who does not know where the file comes from is to be told, on one line.
+    pub provenance: Option<&'static str>,
 }
 
 /// What a session's share of a file holds, known before its first byte.
@@ -96,6 +100,8 @@ pub enum Feature {
     KeepsDeleted,
     /// A bulk export needs a selection, so that a bare command does not fill a folder.
     NeedsSelection,
+    /// Takes secrets out unless told not to (`--no-redact`).
+    RedactsByDefault,
 }
 
 /// Starts a file: writes its head and returns the writer for what follows.

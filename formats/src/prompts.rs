@@ -2,7 +2,8 @@
 //!
 //! A compaction summary stands in the user's place but is no prompt; a picture is named, not
 //! dumped. Records are those of hermes-agent 0.19.0: `session_id`, `index` (from 1), `created_at`
-//! (ISO 8601, UTC), `role`, `text`, `message_id` and, where the platform gave one, `event_id`.
+//! (ISO 8601, UTC), `role`, `text`, `message_id` and, where the platform gave one, `event_id`; for strangers also
+//! `provenance`.
 
 use std::io::{self, Write};
 
@@ -24,7 +25,7 @@ pub(crate) const JSONL: Format = Format {
     about: "the user's prompts alone, one a line",
     layout: Layout::OneFile,
     features: &[],
-    start: |out, _: &FileHead| Ok(Box::new(Records { out })),
+    start: |out, head: &FileHead| Ok(Box::new(Records { out, provenance: head.provenance })),
 };
 
 pub(crate) const MD: Format = Format {
@@ -44,7 +45,7 @@ pub(crate) const MD: Format = Format {
             blocks.remark("No user prompts.");
         }
         out.write_all(blocks.take().as_bytes())?;
-        Ok(Box::new(Pages { out, blocks, level }))
+        Ok(Box::new(Pages { out, blocks, level, provenance: head.provenance }))
     },
 };
 
@@ -81,6 +82,7 @@ fn instant(seconds: f64) -> String {
 
 struct Records<'w> {
     out: &'w mut (dyn Write + Send),
+    provenance: Option<&'static str>,
 }
 
 impl FormatWriter for Records<'_> {
@@ -89,12 +91,18 @@ impl FormatWriter for Records<'_> {
         head: &SessionHead<'_>,
     ) -> io::Result<Box<dyn SessionWriter + 's>> {
         let session_id = head.session.id().to_owned();
-        Ok(Box::new(SessionRecords { out: self.out, session_id, index: 0 }))
+        Ok(Box::new(SessionRecords {
+            out: self.out,
+            provenance: self.provenance,
+            session_id,
+            index: 0,
+        }))
     }
 }
 
 struct SessionRecords<'s> {
     out: &'s mut (dyn Write + Send),
+    provenance: Option<&'static str>,
     session_id: String,
     index: u64,
 }
@@ -123,6 +131,9 @@ impl SessionWriter for SessionRecords<'_> {
         {
             record.insert("event_id".into(), id.clone().into_owned().into());
         }
+        if let Some(provenance) = self.provenance {
+            record.insert("provenance".into(), provenance.into());
+        }
         serde_json::to_writer(&mut *self.out, &Json::Object(record))?;
         self.out.write_all(b"\n")
     }
@@ -137,6 +148,7 @@ struct Pages<'w> {
     blocks: Blocks,
     /// The level of a session's heading; its prompts stand one below.
     level: usize,
+    provenance: Option<&'static str>,
 }
 
 impl FormatWriter for Pages<'_> {
@@ -166,6 +178,13 @@ impl FormatWriter for Pages<'_> {
             level: self.level + 1,
             prompts: 0,
         }))
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        if let Some(provenance) = self.provenance {
+            self.blocks.remark(provenance);
+        }
+        self.out.write_all(self.blocks.take().as_bytes())
     }
 }
 

@@ -19,7 +19,8 @@ fn as_table() -> String {
     let row = |format: &formats::Format| {
         let layout = layout(format.layout);
         let suffix = format!(".{}", format.extension);
-        format!("{:<12}{suffix:<14}{layout:<18}{}\n", format.name, format.about)
+        let mark = if format.can(Feature::RedactsByDefault) { "; redacted by default" } else { "" };
+        format!("{:<12}{suffix:<14}{layout:<18}{}{mark}\n", format.name, format.about)
     };
     let head = format!("{:<12}{:<14}{:<18}{}\n", "NAME", "SUFFIX", "LAYOUT", "WHAT IT HOLDS");
     head + &FORMATS.iter().map(row).collect::<String>()
@@ -32,6 +33,7 @@ fn as_json() -> String {
             "only": format.only,
             "extension": format.extension,
             "layout": layout(format.layout),
+            "redacts_by_default": format.can(Feature::RedactsByDefault),
             "joins_lineage": format.can(Feature::JoinsLineage),
             "about": format.about,
         })

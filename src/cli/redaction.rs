@@ -28,7 +28,8 @@ pub(super) struct RedactArgs {
         default_missing_value = "secrets"
     )]
     redact: Option<String>,
-    /// Take out nothing, which is the default of every format there is
+    /// Take out nothing, also where secrets are taken out by default: with --share, and by formats that
+    /// `formats` marks
     #[arg(long, conflicts_with = "redact")]
     no_redact: bool,
     /// More rules: a file or folder, in our form or in gitleaks'; $HERMES_HOME/redact-rules is
@@ -41,10 +42,16 @@ pub(super) struct RedactArgs {
 }
 
 impl RedactArgs {
-    /// The redactor that the flags ask for.
-    pub(super) fn redactor(&self, environment: &Environment) -> anyhow::Result<Redactor> {
-        if let Some(groups) = &self.redact {
-            return self.with_groups(&named_groups(groups)?, environment);
+    /// The redactor that the flags ask for, with the groups that are on by default.
+    pub(super) fn redactor(
+        &self,
+        default: &[Group],
+        environment: &Environment,
+    ) -> anyhow::Result<Redactor> {
+        let mut groups = self.redact.as_deref().map_or(Ok(Vec::new()), named_groups)?;
+        groups.extend(default.iter().filter(|group| !groups.contains(group)).collect::<Vec<_>>());
+        if !groups.is_empty() && !self.no_redact {
+            return self.with_groups(&groups, environment);
         }
         let unused =
             [("--redact-rules", &self.redact_rules), ("--redact-values", &self.redact_values)];

@@ -76,7 +76,7 @@ impl Keeper {
         let mut hasher = Hasher::default();
         let wrote = Error::writing(&self.path);
         let documents = self.documents(ids, keys)?;
-        let head = FileHead { sessions: documents.len() as u64 };
+        let head = FileHead { sessions: documents.len() as u64, provenance: None };
         let mut writer = (self.format.start)(&mut hasher, &head).map_err(&wrote)?;
         for document in documents {
             let opened = document.open(

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::manifest::{Entry, Error, Locked, Manifest};
+use crate::manifest::{Entry, Error, Locked, Manifest, Slot};
 
 /// What counts of a manifest.
 #[derive(Debug, Default)]
@@ -14,8 +14,7 @@ pub(super) struct Ledger {
     /// How much of the manifest has been read, in bytes.
     read: u64,
     by_path: HashMap<String, Entry>,
-    /// The newest path of each session in each format.
-    newest: HashMap<(String, String), String>,
+    newest: HashMap<Slot, String>,
     /// Paths that sessions had before they were renamed.
     outdated: Vec<String>,
 }
@@ -50,15 +49,13 @@ impl Ledger {
     /// A path can come back, if the title does.
     fn superseded(&self, path: &str) -> Option<&Entry> {
         let line = self.by_path.get(path)?;
-        let key = (line.session_id.clone()?, line.format.clone());
-        self.newest.get(&key).filter(|newest| *newest != path).map(|_| line)
+        self.newest.get(&line.slot()?).filter(|newest| *newest != path).map(|_| line)
     }
 
     fn take(&mut self, lines: Manifest) {
         for mut line in lines.entries {
-            if let Some(id) = &line.session_id {
-                let key = (id.clone(), line.format.clone());
-                let before = self.newest.insert(key, line.path.clone());
+            if let Some(slot) = line.slot() {
+                let before = self.newest.insert(slot, line.path.clone());
                 self.outdated.extend(before.filter(|before| *before != line.path));
             }
             line.redactions.clear(); // counts of old exports serve nobody here

@@ -11,6 +11,7 @@ mod ledger;
 mod name;
 mod partial;
 mod place;
+mod preview;
 mod publish;
 mod report;
 mod run;
@@ -20,13 +21,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use formats::Format;
+use formats::{FileHead, Format};
 
 use crate::filter::Selection;
 use crate::manifest;
 use crate::redact::Redactor;
 use crate::store::{self, SessionKey, Shown};
 pub use keep::{Keeper, delete_kept};
+pub use name::Names;
+pub use preview::{Preview, preview};
 pub use publish::Overwrite;
 pub use report::{Exported, Failure, Listed, Summary, Warning, Warnings};
 pub use run::run;
@@ -46,6 +49,8 @@ pub struct Request {
     pub format: &'static Format,
     /// Where to.
     pub target: Target,
+    /// How the files of a folder get their names.
+    pub names: Names,
     /// What may happen to files that exist.
     pub overwrite: Overwrite,
     /// Whether files are recorded.
@@ -56,6 +61,13 @@ pub struct Request {
     pub reach: Reach,
     /// Whether the summary names the selected sessions.
     pub listing: Listing,
+}
+
+impl Request {
+    /// What a writer knows of a file before its first byte.
+    fn file_head(&self, sessions: u64) -> FileHead {
+        FileHead { sessions, provenance: self.redactor.provenance() }
+    }
 }
 
 /// Whether a summary names the selected sessions; a store may have many.

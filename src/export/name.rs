@@ -10,9 +10,32 @@ use crate::manifest::hex;
 const MAX_ID: usize = 80; // bytes
 const MAX_SLUG: usize = 100; // bytes; with id, hash and any extension far below 255
 
-/// The name of a session's file in this format.
-pub(super) fn file(id: &str, title: Option<&str>, format: &Format) -> String {
-    format!("{}.{}", stem(id, title), format.extension)
+/// How the files of a folder get their names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Names {
+    /// From id and title.
+    Usual,
+    /// From nothing that a stranger could read.
+    Neutral,
+}
+
+impl Names {
+    /// The name of a session's file in this format.
+    pub(super) fn file(&self, id: &str, title: Option<&str>, format: &Format) -> String {
+        let stem = match self {
+            Names::Usual => stem(id, title),
+            Names::Neutral => format!("shared~{}", hash(id)),
+        };
+        format!("{stem}.{}", format.extension)
+    }
+
+    /// What a manifest says of them; `None` for the usual way.
+    pub(super) fn recorded(&self) -> Option<String> {
+        match self {
+            Names::Usual => None,
+            Names::Neutral => Some("neutral".to_owned()),
+        }
+    }
 }
 
 /// Whether a name is one that a session's file has had, under this or another title.
@@ -43,14 +66,17 @@ fn stands_as_it_is(id: &str) -> bool {
 }
 
 fn made_legal(id: &str) -> String {
-    let hash = hex(&Sha256::digest(id.as_bytes()));
-    let hash = &hash[..12];
     let legal = |c: char| {
         if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }
     };
-    let id: String = id.chars().map(legal).take(MAX_ID).collect();
+    let legal_id: String = id.chars().map(legal).take(MAX_ID).collect();
     // A leading hyphen would read as a flag wherever the name is typed.
-    format!("{}~{hash}", id.strip_prefix('-').map_or(id.clone(), |rest| format!("_{rest}")))
+    let readable = legal_id.strip_prefix('-').map_or(legal_id.clone(), |rest| format!("_{rest}"));
+    format!("{readable}~{}", hash(id))
+}
+
+fn hash(id: &str) -> String {
+    hex(&Sha256::digest(id.as_bytes()))[..12].to_owned()
 }
 
 /// Device names of Windows, which no extension makes usable.

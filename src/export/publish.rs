@@ -222,7 +222,8 @@ fn remove_renamed(folder: &Path, ledger: &mut Ledger) -> Result<Vec<String>, Err
     let mut stale = Vec::new();
     for line in ledger.take_outdated() {
         let old = folder.join(&line.path);
-        let ours = line.session_id.as_deref().is_some_and(|id| name::is_of(&line.path, id));
+        let usual = || line.session_id.as_deref().is_some_and(|id| name::is_of(&line.path, id));
+        let ours = line.naming.is_some() || usual();
         if !ours || fs::symlink_metadata(&old).is_err() {
             continue;
         }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 use std::path::Path;
 
-use formats::{FileHead, FormatWriter, Layout};
+use formats::{FormatWriter, Layout};
 
 use super::document::{Context, Document, Opened, documents};
 use super::gate::Gate;
 use super::place::Place;
 use super::publish::Finished;
 use super::staging::{Staged, Staging};
-use super::{Error, Failure, Lineage, Listed, Listing, Reach, Request, Summary, Target, name};
+use super::{Error, Failure, Lineage, Listed, Listing, Reach, Request, Summary, Target};
 use crate::manifest::{Entry, Redacted};
 use crate::progress::Progress;
 use crate::redact::Scope;
@@ -179,7 +179,7 @@ impl<'r> Run<'r, '_> {
         let mut file = staging.file(Gate::new(&self.request.redactor)).map_err(&wrote)?;
         let (mut lineages, mut counts, mut last) = (Vec::new(), Vec::new(), Vec::new());
         let mut redactions = BTreeMap::<String, u64>::new();
-        let head = FileHead { sessions: documents.len() as u64 };
+        let head = self.request.file_head(documents.len() as u64);
         let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
         for document in documents {
             let opened = self.open(document)?;
@@ -243,7 +243,9 @@ impl<'r> Run<'r, '_> {
         let wrote = Error::writing(&place.folder);
         let opened = self.open(document)?;
         let name = match &self.request.target {
-            Target::Folder(_) => name::file(opened.head.id(), opened.title(), self.request.format),
+            Target::Folder(_) => {
+                self.request.names.file(opened.head.id(), opened.title(), self.request.format)
+            }
             Target::File(_) | Target::Stream | Target::Nowhere => self.file_name(),
         };
         if !self.ids.insert(opened.head.id().to_owned()) {
@@ -253,7 +255,7 @@ impl<'r> Run<'r, '_> {
         let messages = opened.messages;
         let last = opened.last_message_ids().into_iter().flatten().max();
         let mut file = staging.file(Gate::new(&self.request.redactor)).map_err(&wrote)?;
-        let head = FileHead { sessions: 1 };
+        let head = self.request.file_head(1);
         let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
         let redactions = self.document(document, opened, writer.as_mut(), &wrote)?;
         writer.finish().map_err(&wrote)?;
@@ -317,7 +319,8 @@ impl<'r> Run<'r, '_> {
     }
 
     fn entry(&self, staged: &Staged, path: String) -> Entry {
-        let Request { format, shown, redactor, exported_at, .. } = self.request;
+        let Request { format, shown, redactor, names, target, exported_at, .. } = self.request;
+        let is_folder = matches!(target, Target::Folder(_));
         Entry {
             session_id: None,
             session_ids: None,
@@ -333,6 +336,8 @@ impl<'r> Run<'r, '_> {
             sha256: staged.digest.sha256.clone(),
             exported_at: *exported_at,
             only_copy: self.request.reach == Reach::Everything,
+            disclosure: redactor.disclosure().name().map(str::to_owned),
+            naming: names.recorded().filter(|_| is_folder),
             redacted: redactor.groups().map_or(Redacted::No(false), |groups| {
                 Redacted::By(groups.iter().map(|group| group.name().to_owned()).collect())
             }),

@@ -3,7 +3,8 @@
 //! What the store yields is sealed ([`Raw`]); [`Redactor::apply`] alone opens it, and takes out of
 //! every text in it what must not leave. `--no-redact` is [`Redactor::none`], not a way round it.
 //!
-//! A text goes through three layers:
+//! Of a row that is not for everybody's eyes, whole columns go first (`disclosure`). A text goes through three
+//! layers:
 //!
 //! 1. *Structure* (`redactor`, `json`, `view`): JSON is walked leaf by leaf to any depth, with
 //!    each leaf's key as context, and only changed leaves are written anew.
@@ -21,6 +22,7 @@ pub mod check;
 pub mod checksum;
 mod context;
 mod cursor;
+mod disclosure;
 mod end;
 pub mod example;
 mod header;
@@ -44,6 +46,7 @@ mod value;
 mod view;
 mod words;
 
+pub use disclosure::{Disclosure, ToolOutput};
 pub use redactor::{Pen, Redactor};
 pub use scope::{Finding, Scope};
 pub use texts::{Raw, Texts};

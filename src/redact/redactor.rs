@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
 use super::context::Kind;
+use super::disclosure::Disclosure;
 use super::header::{cookie_secrets, scheme_len};
 use super::json::{self, Editor};
 use super::known::KnownValues;
@@ -22,6 +23,7 @@ pub struct Redactor {
     /// `None` lets everything pass: `--no-redact`.
     search: Option<Search>,
     groups: Vec<Group>,
+    disclosure: Disclosure,
     paths: Option<paths::Names>,
     key: RandomState,
 }
@@ -38,7 +40,13 @@ const MAX_ROUNDS: usize = 4;
 impl Redactor {
     /// Lets everything pass.
     pub fn none() -> Self {
-        Self { search: None, groups: Vec::new(), paths: None, key: RandomState::new() }
+        Self {
+            search: None,
+            groups: Vec::new(),
+            disclosure: Disclosure::Whole,
+            paths: None,
+            key: RandomState::new(),
+        }
     }
 
     /// Takes out what the built-in rules and these find, as far as they belong to the groups.
@@ -48,8 +56,34 @@ impl Redactor {
             search: Some(search),
             paths: groups.contains(&Group::Paths).then(paths::Names::of_this_machine),
             groups: groups.to_vec(),
+            disclosure: Disclosure::Whole,
             key: RandomState::new(),
         })
+    }
+
+    /// Shows so much of a row, whatever its texts hold.
+    #[must_use]
+    pub fn disclosing(self, disclosure: Disclosure) -> Self {
+        Self { disclosure, ..self }
+    }
+
+    /// How much of a row is shown.
+    pub fn disclosure(&self) -> Disclosure {
+        self.disclosure
+    }
+
+    /// What a stranger who gets the file is to be told; `None` for files that stay with their owner.
+    pub fn provenance(&self) -> Option<&'static str> {
+        const WHO: &str = concat!("Shared with hermes-sessions ", env!("CARGO_PKG_VERSION"));
+        match (self.disclosure, &self.search) {
+            (Disclosure::Whole, _) => None,
+            (Disclosure::Share(_), Some(_)) => Some(concat!(
+                "Shared with hermes-sessions ",
+                env!("CARGO_PKG_VERSION"),
+                "; secrets, what names people, and paths were taken out"
+            )),
+            (Disclosure::Share(_), None) => Some(WHO),
+        }
     }
 
     /// What is taken out; `None` where everything passes.
@@ -60,6 +94,7 @@ impl Redactor {
     /// Opens a value of the store, and takes out of every text in it what must not leave.
     pub fn apply<T: Texts>(&self, raw: Raw<T>, scope: &mut Scope) -> T {
         let mut value = raw.open();
+        value.disclose(self.disclosure);
         if self.search.is_some() {
             value.edit_texts(&mut Pen { redactor: self, scope });
         }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use formats::model::{Message, MessageColumn, Session, Value};
 
 use super::context::Kind;
+use super::disclosure::Disclosure;
 use super::redactor::Pen;
 
 /// A value of the store that nothing can look into before redaction.
@@ -23,11 +24,18 @@ impl<T> Raw<T> {
 
 /// A value with texts in it.
 pub trait Texts {
+    /// Leaves only what may be shown at all; a text by itself is no row, and stays.
+    fn disclose(&mut self, _: Disclosure) {}
+
     /// Has the pen go over every text.
     fn edit_texts(&mut self, pen: &mut Pen<'_>);
 }
 
 impl Texts for Session<'_> {
+    fn disclose(&mut self, disclosure: Disclosure) {
+        disclosure.session(self);
+    }
+
     fn edit_texts(&mut self, pen: &mut Pen<'_>) {
         pen.row(None);
         for (name, value) in self.columns_mut() {
@@ -40,6 +48,10 @@ impl Texts for Session<'_> {
 }
 
 impl Texts for Message<'_> {
+    fn disclose(&mut self, disclosure: Disclosure) {
+        disclosure.message(self);
+    }
+
     fn edit_texts(&mut self, pen: &mut Pen<'_>) {
         pen.row(self.integer(MessageColumn::Id));
         for (name, value) in self.columns_mut() {

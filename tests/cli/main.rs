@@ -19,6 +19,7 @@ mod publishing;
 mod reading;
 mod report;
 mod schemas;
+mod share;
 mod store;
 mod streams;
 mod times;

@@ -1,6 +1,6 @@
 //! Front matter: `key: value` lines whose values are JSON, so that YAML readers and a line-wise
 //! script understand them alike. Keys and values are those of hermes-agent 0.19.0, without the
-//! time of the export; Quarto's document adds what keeps it from running or loading anything.
+//! time of the export; a file for strangers adds `provenance`, Quarto's document adds what keeps it from running or loading anything.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::model::{SessionColumn, Value};
 use crate::time::iso_micros;
 
 /// The lines that are known before the body is.
-pub(super) fn matter(head: &SessionHead<'_>, dialect: Dialect) -> String {
+pub(super) fn matter(head: &SessionHead<'_>, dialect: Dialect, provenance: Option<&str>) -> String {
     let column = |column| json(head.session.value(column));
     let time = |column| json_string(&instant(head.session.value(column)));
     let whole = |column| head.session.integer(column).unwrap_or(0);
@@ -35,6 +35,7 @@ pub(super) fn matter(head: &SessionHead<'_>, dialect: Dialect) -> String {
         lines.push(("lineage_session_ids", format!("[{}]", ids.join(", "))));
     }
     lines.extend(about_the_file(dialect));
+    lines.extend(provenance.map(|text| ("provenance", json_string(text))));
     let line = |(key, value): (&str, String)| format!("{key}: {value}\n");
     lines.into_iter().map(line).collect()
 }

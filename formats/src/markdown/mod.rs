@@ -28,9 +28,9 @@ pub(crate) const MD: Format = Format {
     about: "Markdown with front matter, a file for each session",
     layout: Layout::FilePerSession,
     features: FEATURES,
-    start: |out, _: &FileHead| {
+    start: |out, head: &FileHead| {
         let dialect = Dialect::Markdown;
-        Ok(Box::new(Markdown { out, dialect }))
+        Ok(Box::new(Markdown { out, dialect, provenance: head.provenance }))
     },
 };
 
@@ -41,9 +41,9 @@ pub(crate) const QMD: Format = Format {
     about: "Markdown that Quarto renders without running anything in it",
     layout: Layout::FilePerSession,
     features: FEATURES,
-    start: |out, _: &FileHead| {
+    start: |out, head: &FileHead| {
         let dialect = Dialect::Quarto;
-        Ok(Box::new(Markdown { out, dialect }))
+        Ok(Box::new(Markdown { out, dialect, provenance: head.provenance }))
     },
 };
 
@@ -53,6 +53,7 @@ const IN_MEMORY: usize = 1 << 20;
 struct Markdown<'w> {
     out: &'w mut (dyn Write + Send),
     dialect: Dialect,
+    provenance: Option<&'static str>,
 }
 
 impl FormatWriter for Markdown<'_> {
@@ -61,7 +62,7 @@ impl FormatWriter for Markdown<'_> {
         head: &SessionHead<'_>,
     ) -> io::Result<Box<dyn SessionWriter + 's>> {
         let joined = head.lineage.len() > 1;
-        let front = front::matter(head, self.dialect);
+        let front = front::matter(head, self.dialect, self.provenance);
         let spool = match self.dialect {
             Dialect::Markdown => {
                 front::write(self.out, &front, None)?;

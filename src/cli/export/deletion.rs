@@ -36,6 +36,7 @@ pub(super) fn delete(
             redactor: request.redactor.clone(),
             format: record,
             target: Target::File(path),
+            names: request.names.clone(),
             overwrite: match request.overwrite {
                 Overwrite::Force => Overwrite::Force,
                 Overwrite::Replace | Overwrite::Known | Overwrite::Extend => Overwrite::Extend,

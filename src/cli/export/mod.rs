@@ -2,6 +2,7 @@
 
 mod deletion;
 mod output;
+mod share;
 mod told;
 
 use std::fs;
@@ -19,14 +20,18 @@ use super::redaction::{RedactArgs, write_report};
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
-use crate::export::{self, Lineage, Listing, Overwrite, Reach, Record, Request, Summary, Target};
+use crate::export::{
+    self, Lineage, Listing, Overwrite, Preview, Reach, Record, Request, Summary, Target,
+};
 use crate::filter::Selection;
+use crate::redact::Redactor;
 use crate::store::Shown;
 use deletion::delete;
 use output::{
     as_file, as_folder, by_suffix, foreign_suffix, is_one_file, is_stdout, refuse_own_files,
     refuse_session_id, resolved,
 };
+use share::ShareArgs;
 
 /// Write sessions to files
 ///
@@ -42,6 +47,7 @@ Examples:
   hermes-sessions export - --session-id 20250305_091523_a1b2c3 | jq .title
   hermes-sessions export archive/ --format md --older-than 90 --lineage logical
   hermes-sessions export prompts.md --only user-prompts --newer-than 30d
+  hermes-sessions export shared/ --format md --session-id 20250305_0915 --share
   hermes-sessions export archive/ --format md --session-id 2025 --delete-after-verified --yes")]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct ExportArgs {
@@ -57,8 +63,10 @@ pub(super) struct ExportArgs {
     select: SelectArgs,
     #[command(flatten)]
     redact: RedactArgs,
+    #[command(flatten)]
+    share: ShareArgs,
     /// Write what was taken out where to a JSON file: rule, session, message, field, count
-    #[arg(long, value_name = "FILE", help_heading = "Redaction", requires = "redact")]
+    #[arg(long, value_name = "FILE", help_heading = "Redaction")]
     report: Option<PathBuf>,
     /// single: each session is a document; logical: a compression chain is one
     #[arg(long, value_enum, value_name = "KIND")]
@@ -122,11 +130,13 @@ pub(super) fn run(
     let selection = args.select.selection(environment, terminal)?;
     let format = args.format()?;
     args.check_flags(format, &selection)?;
-    let redactor = Arc::new(args.redact.redactor(environment)?);
+    let redactor = args.redact.redactor(args.share.groups(format), environment)?;
+    let redactor = Arc::new(redactor.disclosing(args.share.disclosure()));
     terminal.guard(&redactor);
     let target = args.target(format, environment, &store)?;
     args.check_place(format, &target)?;
-    args.check_report(&target, environment, &store)?;
+    args.share.check_place(args.output.as_deref(), &target)?;
+    args.check_report(&redactor, &target, environment, &store)?;
     let request = Request {
         selection,
         shown: args.shown(),
@@ -134,15 +144,24 @@ pub(super) fn run(
         redactor,
         format,
         target: if args.dry_run { Target::Nowhere } else { target.clone() },
+        names: args.share.names(),
         overwrite: args.overwrite(format),
         record: if args.no_manifest { Record::Nothing } else { Record::Manifest },
         exported_at: environment.now(),
         reach: if args.delete_after_verified { Reach::Everything } else { Reach::Selected },
         listing: args.listing(global),
     };
+    let preview = args.preview(&store, &request, terminal)?;
     let mut stream = args.stream(&target)?;
     let mut summary = export::run(&store, &request, &mut stream, &terminal.progress())?;
     drop(stream);
+    if let Some(preview) = &preview {
+        share::warn_of_name(&target, &summary, terminal);
+        if args.dry_run {
+            summary.messages = preview.holds.messages;
+            summary.redactions.clone_from(&preview.findings);
+        }
+    }
     let deleted = if args.delete_after_verified && !args.dry_run {
         Some(delete(&store, &request, &mut summary, terminal)?)
     } else {
@@ -151,7 +170,7 @@ pub(super) fn run(
     if let Some(file) = args.report.as_deref().filter(|_| !args.dry_run) {
         write_report(&environment.expand(file), &summary.findings)?;
     }
-    args.tell_all(&summary, deleted, &target, global, terminal)?;
+    args.tell_all(&summary, preview.as_ref(), deleted, &target, global, terminal)?;
     Ok(args.status(&summary))
 }
 
@@ -180,6 +199,21 @@ impl ExportArgs {
         suffix.or_else(default).ok_or_else(|| UsageError::new("there is no such format"))
     }
 
+    /// Looks at what strangers would get, and says so.
+    fn preview(
+        &self,
+        store: &Path,
+        request: &Request,
+        terminal: &Terminal,
+    ) -> anyhow::Result<Option<Preview>> {
+        if !self.share.is_share() {
+            return Ok(None);
+        }
+        let preview = export::preview(store, request, &terminal.progress())?;
+        share::tell(&preview, &request.redactor, terminal);
+        Ok(Some(preview))
+    }
+
     fn shown(&self) -> Shown {
         let default = if self.delete_after_verified { Shown::All } else { Shown::Active };
         self.messages.as_deref().and_then(Shown::named).unwrap_or(default)
@@ -199,6 +233,7 @@ impl ExportArgs {
             || global.verbose
             || self.dry_run
             || self.delete_after_verified
+            || self.share.is_share()
             || self.report.is_some();
         if wanted { Listing::Wanted } else { Listing::Unwanted }
     }
@@ -254,6 +289,7 @@ impl ExportArgs {
     /// The report must not take the place of what it is about.
     fn check_report(
         &self,
+        redactor: &Redactor,
         target: &Target,
         environment: &Environment,
         store: &Path,
@@ -261,6 +297,9 @@ impl ExportArgs {
         let Some(report) = self.report.as_deref().map(|report| environment.expand(report)) else {
             return Ok(());
         };
+        if redactor.groups().is_none() {
+            return Err(UsageError::new("--report needs --redact"));
+        }
         let is_output = matches!(target, Target::File(file) if resolved(file) == resolved(&report));
         if is_output {
             return Err(UsageError::new("--report names the same file as OUTPUT"));

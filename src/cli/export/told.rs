@@ -6,7 +6,7 @@ use super::super::Global;
 use super::super::terminal::{self, Terminal};
 use super::ExportArgs;
 use super::output::is_stdout;
-use crate::export::{Summary, Target};
+use crate::export::{Preview, Summary, Target};
 use crate::store::{self, Shown};
 
 impl ExportArgs {
@@ -14,6 +14,7 @@ impl ExportArgs {
     pub(super) fn tell_all(
         &self,
         summary: &Summary,
+        preview: Option<&Preview>,
         deleted: Option<store::Removal>,
         target: &Target,
         global: &Global,
@@ -29,7 +30,10 @@ impl ExportArgs {
             ));
         }
         if global.json {
-            let object = self.json(summary, deleted);
+            let mut object = self.json(summary, deleted);
+            if let Some(Preview { holds, findings }) = preview {
+                object["preview"] = json!({ "holds": holds, "findings": findings });
+            }
             let is_data = *target == Target::Stream && !self.dry_run;
             let line = format!("{object}\n");
             if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }?;
@@ -61,8 +65,11 @@ impl ExportArgs {
                 if self.delete_after_verified { ", then delete it from the store" } else { "" };
             let (matched, messages) =
                 (counted(summary.matched, "session"), counted(summary.messages, "message"));
-            let counted =
-                if self.shown() == Shown::Active { " (as Hermes counts them)" } else { "" };
+            let counted = if self.shown() == Shown::Active && !self.share.is_share() {
+                " (as Hermes counts them)"
+            } else {
+                ""
+            };
             let what = format!("{matched} with {messages}{counted}");
             terminal.done(&format!("Would export {what} to {place}{delete}"));
             for session in &summary.sessions {
@@ -162,6 +169,6 @@ fn warn(summary: &Summary, terminal: &Terminal) {
     }
 }
 
-fn counted(count: u64, noun: &str) -> String {
+pub(super) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

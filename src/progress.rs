@@ -1,7 +1,7 @@
 //! How the library tells how far it is, and learns that it should stop. It never draws.
 
-/// Somebody who watches work that takes time.
-pub trait Progress {
+/// Somebody who watches work that takes time, from whichever thread it goes on.
+pub trait Progress: Sync {
     /// So many steps follow.
     fn begin(&self, steps: u64);
     /// One of them is done.

@@ -7,13 +7,14 @@
 use std::collections::HashSet;
 use std::io;
 
-use formats::model::{Message, Session, SessionColumn, Value};
+use formats::model::{Session, SessionColumn, Value};
 use formats::{FormatWriter, Related, SessionHead};
 
-use super::{Error, Lineage, Reach, Warnings};
+use super::feed::{Feed, Found};
+use super::{Error, Lineage, Warnings};
 use crate::progress::Progress;
-use crate::redact::{Raw, Redactor, Scope};
-use crate::store::{Extent, SessionKey, Shown, Snapshot};
+use crate::redact::{Redactor, Scope};
+use crate::store::{Extent, SessionKey, Snapshot};
 
 /// The sessions of one document, oldest first; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,55 +42,43 @@ pub(super) fn documents(
 }
 
 /// What is known of a document before it is written.
-pub(super) struct Opened<'a> {
-    pub(super) head: Session<'a>,
+pub(super) struct Opened<'s> {
+    pub(super) head: Session<'s>,
     pub(super) lineage: Vec<String>,
     pub(super) messages: u64,
     pub(super) last_active: Option<f64>,
     related: Vec<Related>,
-    segments: Vec<(SessionKey, Extent)>,
+    /// The segments' own rows, where several are joined.
+    parts: Vec<Session<'s>>,
+    extents: Vec<Extent>,
     scope: Scope,
 }
 
-impl Document {
-    /// Reads the document's rows and counts its messages.
-    pub(super) fn open<'a>(
-        &self,
-        snapshot: &'a Snapshot<'_>,
-        (shown, reach): (Shown, Reach),
+impl<'s> Opened<'s> {
+    /// Redacts the document's own rows and adds up what they say.
+    pub(super) fn of(
+        found: Found<'s>,
         redactor: &Redactor,
         warnings: &mut Warnings,
-    ) -> Result<Opened<'a>, Error> {
+    ) -> Result<Self, Error> {
         let mut scope = Scope::default();
         let mut sum = Sum::default();
-        let mut opened = None;
-        let mut related = Vec::new();
-        for key in &self.0 {
-            let (raw, faults) = snapshot.session(*key)?;
-            let row = redactor.apply(raw, &mut scope);
-            let extent = snapshot.extent(*key, shown)?;
-            warnings.session(row.id(), faults);
-            sum.add(&row, extent);
-            opened = Some(row);
-            if reach == Reach::Everything {
-                for (table, rows) in snapshot.related(*key)? {
-                    let rows = redactor.apply(rows, &mut scope);
-                    related.push(Related { table, rows });
-                }
+        let (mut parts, mut related) = (Vec::new(), Vec::new());
+        for segment in found.segments {
+            let row = redactor.apply(segment.row, &mut scope);
+            warnings.session(row.id(), segment.faults);
+            sum.add(&row, segment.extent);
+            parts.push(row);
+            for (table, rows) in segment.related {
+                let rows = redactor.apply(rows, &mut scope);
+                related.push(Related { table, rows });
             }
         }
-        let head = opened.map(|last| sum.applied_to(last)).ok_or(Error::Nothing)?;
+        let last = if parts.len() > 1 { parts.last().cloned() } else { parts.pop() };
+        let head = last.map(|last| sum.applied_to(last)).ok_or(Error::Nothing)?;
         let Sum { lineage, messages, last_active, extents, .. } = sum;
-        let segments = self.0.iter().copied().zip(extents).collect();
-        Ok(Opened {
-            head,
-            lineage,
-            messages,
-            last_active,
-            related: merged(related),
-            segments,
-            scope,
-        })
+        let related = merged(related);
+        Ok(Opened { head, lineage, messages, last_active, related, parts, extents, scope })
     }
 }
 
@@ -108,46 +97,43 @@ impl Opened<'_> {
 
     /// How many messages each segment has.
     pub(super) fn message_counts(&self) -> Vec<u64> {
-        self.segments.iter().map(|(_, extent)| extent.messages()).collect()
+        self.extents.iter().map(Extent::messages).collect()
     }
 
     /// The row id of each segment's last message.
     pub(super) fn last_message_ids(&self) -> Vec<Option<i64>> {
-        self.segments.iter().map(|(_, extent)| extent.last_id()).collect()
+        self.extents.iter().map(Extent::last_id).collect()
     }
 
     /// Writes the document down, and gives what redaction took out of it.
     pub(super) fn write(
         mut self,
-        snapshot: &Snapshot<'_>,
+        feed: &mut Feed<'_>,
         context: &mut Context<'_>,
         out: &mut dyn FormatWriter,
         wrote: &dyn Fn(io::Error) -> Error,
     ) -> Result<Scope, Error> {
         let Context { redactor, progress, warnings } = context;
-        let joined = self.segments.len() > 1;
-        let mut writer = out
-            .session(&SessionHead {
-                session: &self.head,
-                messages: self.messages,
-                last_active: self.last_active,
-                lineage: &self.lineage,
-                related: &self.related,
-            })
-            .map_err(wrote)?;
-        for ((key, extent), id) in self.segments.iter().zip(&self.lineage) {
-            if joined {
-                let (raw, _) = snapshot.session(*key)?;
-                writer.segment(&redactor.apply(raw, &mut self.scope)).map_err(wrote)?;
+        let head = SessionHead {
+            session: &self.head,
+            messages: self.messages,
+            last_active: self.last_active,
+            lineage: &self.lineage,
+            related: &self.related,
+        };
+        let mut writer = out.session(&head).map_err(wrote)?;
+        for (n, id) in self.lineage.iter().enumerate() {
+            if let Some(part) = self.parts.get(n) {
+                writer.segment(part).map_err(wrote)?;
             }
-            snapshot.messages(extent, |raw: Raw<Message<'_>>, faults| {
+            while let Some((raw, faults)) = feed.message()? {
                 if progress.is_cancelled() {
                     return Err(Error::Cancelled);
                 }
                 let message = redactor.apply(raw, &mut self.scope);
                 warnings.message(id, &message, faults);
-                writer.message(&message).map_err(wrote)
-            })?;
+                writer.message(&message).map_err(wrote)?;
+            }
         }
         writer.finish().map_err(wrote)?;
         Ok(self.scope)

@@ -15,8 +15,8 @@ use formats::{FileHead, Format};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
-use super::document::{Context, Document};
-use super::{Error, Reach, Warnings};
+use super::document::{Context, Document, Opened};
+use super::{Error, Reach, Warnings, feed};
 use crate::manifest::{self, Hasher};
 use crate::redact::{Raw, Redactor, Scope};
 use crate::store::{self, Extent, Fault, Removal, SessionKey, Shown, Snapshot};
@@ -77,19 +77,16 @@ impl Keeper {
         let wrote = Error::writing(&self.path);
         let documents = self.documents(ids, keys)?;
         let head = FileHead { sessions: documents.len() as u64, provenance: None };
-        let mut writer = (self.format.start)(&mut hasher, &head).map_err(&wrote)?;
-        for document in documents {
-            let opened = document.open(
-                snapshot,
-                (Shown::All, Reach::Everything),
-                &redactor,
-                &mut warnings,
-            )?;
-            let mut context =
-                Context { redactor: &redactor, progress: &(), warnings: &mut warnings };
-            opened.write(snapshot, &mut context, writer.as_mut(), &wrote)?;
-        }
-        writer.finish().map_err(&wrote)?;
+        feed::with(snapshot, &documents, (Shown::All, Reach::Everything), |feed| {
+            let mut writer = (self.format.start)(&mut hasher, &head).map_err(&wrote)?;
+            while let Some(found) = feed.document() {
+                let opened = Opened::of(*found?, &redactor, &mut warnings)?;
+                let mut context =
+                    Context { redactor: &redactor, progress: &(), warnings: &mut warnings };
+                opened.write(feed, &mut context, writer.as_mut(), &wrote)?;
+            }
+            writer.finish().map_err(&wrote)
+        })?;
         if let Some(warning) = warnings.kept.first() {
             return Err(self.lacks(warning));
         }

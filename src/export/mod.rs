@@ -5,6 +5,7 @@
 //! otherwise when the snapshot has proven steady. A session that cannot be read costs itself only.
 
 mod document;
+mod feed;
 mod gate;
 mod keep;
 mod ledger;
@@ -16,6 +17,7 @@ mod publish;
 mod report;
 mod run;
 mod staging;
+mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};

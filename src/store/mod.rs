@@ -8,6 +8,7 @@ mod decode;
 mod lineage;
 mod open;
 mod query;
+mod rows;
 mod snapshot;
 mod text;
 
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 pub use change::{Change, Deleted, Doomed, Hidden, Removal, Retitled, Seen, delete_if, write};
 pub use decode::Fault;
 pub use open::read;
+pub use rows::{Decoded, Decoder, Rows, Stored};
 pub use snapshot::{Extent, Matches, SessionKey, Shown, Snapshot};
 
 /// What can go wrong with a store.

@@ -12,6 +12,7 @@ use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::decode::{self, Fault, Kind};
+use super::rows::{Decoder, Stored};
 use super::{Error, query, text};
 use crate::filter::{Exclude, Filter, Selection};
 use crate::redact::Raw;
@@ -70,7 +71,7 @@ impl Shown {
 }
 
 /// The messages of a session that are meant.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Extent {
     /// Rows with nothing between them, first and last; a session that was alone in writing is one.
     runs: Vec<(i64, i64)>,
@@ -118,15 +119,19 @@ pub(super) enum Concurrency {
 }
 
 /// A table's columns in this store, with what they hold.
-struct Table<C> {
-    header: Header<C>,
-    kinds: Vec<Kind>,
+pub(super) struct Table<C> {
+    pub(super) header: Header<C>,
+    pub(super) kinds: Vec<Kind>,
 }
 
 impl<C: Column> Table<C> {
     fn new(names: Vec<String>, kind: fn(&str) -> Kind) -> Self {
         let kinds = names.iter().map(|name| kind(name)).collect();
         Self { header: Header::new(names), kinds }
+    }
+
+    pub(super) fn columns(&self) -> impl Iterator<Item = (&str, Kind)> {
+        self.header.names().iter().map(String::as_str).zip(self.kinds.iter().copied())
     }
 }
 
@@ -393,16 +398,32 @@ impl<'c> Snapshot<'c> {
         extent: &Extent,
         mut each: impl FnMut(Raw<Message<'_>>, Vec<Fault>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.rows(extent, |stored| {
+            let (message, faults) = stored.decoded()?;
+            each(message, faults)
+        })
+    }
+
+    /// Hands each message to `each` as it is stored, in the same order.
+    pub fn rows<E: From<Error>>(
+        &self,
+        extent: &Extent,
+        mut each: impl FnMut(&Stored<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let sql = "SELECT * FROM messages WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
         let mut statement = self.connection.prepare_cached(sql).map_err(Error::from)?;
         for run in &extent.runs {
             let mut rows = statement.query(*run).map_err(Error::from)?;
             while let Some(row) = rows.next().map_err(Error::from)? {
-                let (cells, faults) = decoded(&self.messages, row).map_err(Error::from)?;
-                each(Raw::new(Row::new(&self.messages.header, cells)), faults)?;
+                each(&Stored { row, table: &self.messages })?;
             }
         }
         Ok(())
+    }
+
+    /// What decodes copies of messages on another thread.
+    pub fn decoder(&self) -> Decoder<'_> {
+        Decoder(&self.messages)
     }
 }
 
@@ -432,8 +453,8 @@ fn decoded<'r, C: Column>(
 ) -> rusqlite::Result<(Vec<Value<'r>>, Vec<Fault>)> {
     let mut faults = Vec::new();
     let mut cells = Vec::with_capacity(table.kinds.len());
-    for (n, (name, kind)) in table.header.names().iter().zip(&table.kinds).enumerate() {
-        cells.push(decode::cell(name, *kind, row.get_ref(n)?, &mut faults));
+    for (n, (name, kind)) in table.columns().enumerate() {
+        cells.push(decode::cell(name, kind, row.get_ref(n)?, &mut faults));
     }
     Ok((cells, faults))
 }

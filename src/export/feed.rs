@@ -1,0 +1,220 @@
+//! The documents of an export on their way from the thread that reads to the one that writes.
+//!
+//! SQLite's rows are copied in batches, so that decoding, redaction and rendering go on while the
+//! next rows are read. The batches are few and go round, so memory stays bounded by the largest
+//! message.
+
+use std::collections::VecDeque;
+use std::panic;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+use formats::model::Session;
+
+use super::Reach;
+use super::document::Document;
+use crate::redact::Raw;
+use crate::store::{self, Decoded, Decoder, Extent, Fault, Rows, SessionKey, Shown, Snapshot};
+
+/// A batch is sent when it has so many bytes of messages, so many documents or so many events.
+const FULL: usize = 1 << 18;
+const DOCUMENTS: usize = 1 << 6;
+const EVENTS: usize = 1 << 12;
+/// One is filled, one waits, one is emptied.
+const BATCHES: usize = 3;
+
+/// Reads documents on this thread while `consume` runs on another.
+pub(super) fn with<T: Send>(
+    snapshot: &Snapshot<'_>,
+    documents: &[Document],
+    (shown, reach): (Shown, Reach),
+    consume: impl FnOnce(&mut Feed<'_>) -> T + Send,
+) -> T {
+    let (full, batches) = sync_channel(BATCHES);
+    let (used, free) = channel();
+    for _ in 0..BATCHES {
+        let _ = used.send(Batch::default()); // the other end is right here
+    }
+    let decoder = snapshot.decoder();
+    thread::scope(|scope| {
+        let consumer = scope
+            .spawn(move || consume(&mut Feed { batches, used, decoder, batch: Batch::default() }));
+        let mut reader = Reader { snapshot, shown, reach, full, free, batch: Batch::default() };
+        // It ends early when nobody wants more.
+        let _ = reader.read(documents);
+        drop(reader);
+        consumer.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+    })
+}
+
+/// Part of a stream of documents.
+#[derive(Default)]
+struct Batch<'s> {
+    rows: Rows,
+    events: VecDeque<Event<'s>>,
+    documents: usize,
+}
+
+impl Batch<'_> {
+    fn is_full(&self) -> bool {
+        self.rows.bytes() >= FULL || self.documents >= DOCUMENTS || self.events.len() >= EVENTS
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear(FULL);
+        self.events.clear();
+        self.documents = 0;
+    }
+}
+
+enum Event<'s> {
+    /// A document begins, or cannot be read at all.
+    Document(Result<Box<Found<'s>>, store::Error>),
+    /// A message: the row of this number in the batch.
+    Message(usize),
+    /// A segment of the document has no more messages.
+    End,
+    /// The document cannot be read any further.
+    Failed(store::Error),
+}
+
+/// The rows of a document's sessions.
+pub(super) struct Found<'s> {
+    /// Its segments, oldest first.
+    pub(super) segments: Vec<Segment<'s>>,
+}
+
+/// One session of a document.
+pub(super) struct Segment<'s> {
+    pub(super) row: Raw<Session<'s>>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) extent: Extent,
+    /// Rows of other tables, where they are to be kept, too.
+    pub(super) related: Vec<(String, Raw<String>)>,
+}
+
+/// The end of the stream, where documents are taken out.
+pub(super) struct Feed<'s> {
+    batches: Receiver<Batch<'s>>,
+    used: Sender<Batch<'s>>,
+    decoder: Decoder<'s>,
+    batch: Batch<'s>,
+}
+
+impl<'s> Feed<'s> {
+    /// The next document; what is left of the one before is passed over. `None` after the last.
+    pub(super) fn document(&mut self) -> Option<Result<Box<Found<'s>>, store::Error>> {
+        loop {
+            match self.next()? {
+                Event::Document(found) => return Some(found),
+                Event::Message(_) | Event::End | Event::Failed(_) => {}
+            }
+        }
+    }
+
+    /// The next message of the segment in hand, with what it lost; `None` after its last.
+    pub(super) fn message(&mut self) -> Result<Option<Decoded<'_>>, store::Error> {
+        match self.next() {
+            Some(Event::Message(n)) => Ok(Some(self.decoder.message(&self.batch.rows, n))),
+            Some(Event::Failed(error)) => Err(error),
+            Some(Event::End) | None => Ok(None),
+            Some(document @ Event::Document(_)) => {
+                self.batch.events.push_front(document);
+                Ok(None)
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<Event<'s>> {
+        loop {
+            if let Some(event) = self.batch.events.pop_front() {
+                return Some(event);
+            }
+            let next = self.batches.recv().ok()?;
+            let mut used = std::mem::replace(&mut self.batch, next);
+            used.clear();
+            let _ = self.used.send(used); // the reader may have ended
+        }
+    }
+}
+
+/// The beginning of the stream.
+struct Reader<'c, 's> {
+    snapshot: &'s Snapshot<'c>,
+    shown: Shown,
+    reach: Reach,
+    full: SyncSender<Batch<'s>>,
+    free: Receiver<Batch<'s>>,
+    batch: Batch<'s>,
+}
+
+/// Why a document's messages ended early.
+enum Stop {
+    /// The store cannot be read.
+    Store(store::Error),
+    /// Nobody wants more.
+    Unwanted,
+}
+
+impl From<store::Error> for Stop {
+    fn from(error: store::Error) -> Self {
+        Stop::Store(error)
+    }
+}
+
+impl<'s> Reader<'_, 's> {
+    fn read(&mut self, documents: &[Document]) -> Result<(), Stop> {
+        for document in documents {
+            let event = match self.document(document) {
+                Ok(()) => continue,
+                Err(Stop::Store(error)) => Event::Failed(error),
+                Err(Stop::Unwanted) => return Err(Stop::Unwanted),
+            };
+            self.push(event)?;
+        }
+        self.send()
+    }
+
+    fn document(&mut self, document: &Document) -> Result<(), Stop> {
+        let segments = document.0.iter().map(|key| self.segment(*key)).collect();
+        let segments: Vec<Segment<'s>> = match segments {
+            Ok(segments) => segments,
+            Err(error) => return self.push(Event::Document(Err(error))),
+        };
+        let extents: Vec<Extent> = segments.iter().map(|segment| segment.extent.clone()).collect();
+        self.push(Event::Document(Ok(Box::new(Found { segments }))))?;
+        let snapshot = self.snapshot;
+        for extent in &extents {
+            snapshot.rows(extent, |stored| {
+                stored.copy_to(&mut self.batch.rows)?;
+                self.push(Event::Message(self.batch.rows.len() - 1))
+            })?;
+            self.push(Event::End)?;
+        }
+        Ok(())
+    }
+
+    fn segment(&self, key: SessionKey) -> Result<Segment<'s>, store::Error> {
+        let (row, faults) = self.snapshot.session(key)?;
+        let related = match self.reach {
+            Reach::Everything => self.snapshot.related(key)?,
+            Reach::Selected => Vec::new(),
+        };
+        Ok(Segment { row, faults, extent: self.snapshot.extent(key, self.shown)?, related })
+    }
+
+    fn push(&mut self, event: Event<'s>) -> Result<(), Stop> {
+        self.batch.documents += usize::from(matches!(event, Event::Document(_)));
+        self.batch.events.push_back(event);
+        if !self.batch.is_full() {
+            return Ok(());
+        }
+        let next = self.free.recv().map_err(|_| Stop::Unwanted)?;
+        let full = std::mem::replace(&mut self.batch, next);
+        self.full.send(full).map_err(|_| Stop::Unwanted)
+    }
+
+    fn send(&mut self) -> Result<(), Stop> {
+        self.full.send(std::mem::take(&mut self.batch)).map_err(|_| Stop::Unwanted)
+    }
+}

@@ -1,0 +1,215 @@
+//! Writing documents down as they come from the store: into one file, or each into its own.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+
+use formats::FormatWriter;
+
+use super::document::{Context, Document, Opened};
+use super::feed::Feed;
+use super::gate::Gate;
+use super::place::Place;
+use super::publish::Finished;
+use super::run::unreadable;
+use super::staging::{Staged, Staging};
+use super::{Error, Failure, Listing, Reach, Request, Summary, Target};
+use crate::manifest::{Entry, Redacted};
+use crate::progress::Progress;
+
+/// Files that are published together: a crash costs at most so many lines, a sync serves so many.
+const BATCH: usize = 64;
+
+/// Documents being written down.
+pub(super) struct Writing<'r> {
+    request: &'r Request,
+    progress: &'r dyn Progress,
+    pub(super) summary: Summary,
+    /// Of the documents so far; ids that are no UTF-8 can become the same.
+    ids: HashSet<String>,
+}
+
+impl<'r> Writing<'r> {
+    pub(super) fn new(request: &'r Request, progress: &'r dyn Progress, summary: Summary) -> Self {
+        Self { request, progress, summary, ids: HashSet::new() }
+    }
+
+    /// Writes all documents into one file.
+    pub(super) fn one_file(
+        &mut self,
+        feed: &mut Feed<'_>,
+        documents: &[Document],
+        staging: &mut Staging,
+        place: &Place,
+    ) -> Result<Finished, Error> {
+        let wrote = Error::writing(&place.folder);
+        let mut file = staging.file(Gate::new(&self.request.redactor)).map_err(&wrote)?;
+        let (mut lineages, mut counts, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        let mut redactions = BTreeMap::<String, u64>::new();
+        let head = self.request.file_head(documents.len() as u64);
+        let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
+        for document in documents {
+            let opened = self.open(document, feed)?;
+            lineages.push(opened.lineage.clone());
+            counts.extend_from_slice(&opened.message_counts());
+            last.extend_from_slice(&opened.last_message_ids());
+            for (rule, count) in self.document(document, opened, feed, writer.as_mut(), &wrote)? {
+                *redactions.entry(rule).or_default() += count;
+            }
+        }
+        writer.finish().map_err(&wrote)?;
+        let staged = sound(file.finish().map_err(&wrote)?)?;
+        let mut entry = self.entry(&staged, self.file_name());
+        entry.message_count = counts.iter().sum();
+        entry.session_ids = Some(lineages.concat());
+        entry.message_counts = Some(counts);
+        entry.redactions = redactions;
+        entry.last_message_ids = Some(last);
+        Ok(Finished { staged, entry, documents: lineages })
+    }
+
+    /// Writes a file for each document. Where what is read is certain at once, as beside a running
+    /// Hermes, files are published as they become whole.
+    pub(super) fn file_each(
+        &mut self,
+        feed: &mut Feed<'_>,
+        documents: &[Document],
+        staging: &mut Staging,
+        place: &mut Place,
+        certain: bool,
+    ) -> Result<Vec<Finished>, Error> {
+        let mut files = Vec::new();
+        for document in documents {
+            match self.file(document, feed, staging, place) {
+                Ok(Ok(file)) => files.push(file),
+                Ok(Err(failure)) => self.summary.failures.push(failure),
+                Err(Error::Unreadable { session, source, .. }) => {
+                    self.summary.failures.push(Failure::of(session, &source));
+                }
+                Err(error) => return Err(error),
+            }
+            if files.len() >= BATCH && certain {
+                let batch = std::mem::take(&mut files);
+                place.deliver(self.request, staging, batch, &mut io::sink(), &mut self.summary)?;
+            }
+        }
+        Ok(files)
+    }
+
+    /// The inner failure concerns this document alone.
+    fn file(
+        &mut self,
+        document: &Document,
+        feed: &mut Feed<'_>,
+        staging: &mut Staging,
+        place: &Place,
+    ) -> Result<Result<Finished, Failure>, Error> {
+        let wrote = Error::writing(&place.folder);
+        let opened = self.open(document, feed)?;
+        let id = opened.head.id().to_owned();
+        let failure = |reason: String| Ok(Err(Failure { session: Some(id.clone()), reason }));
+        if !self.ids.insert(id.clone()) {
+            return failure("another session has the same id".to_owned());
+        }
+        let name = match &self.request.target {
+            Target::Folder(_) => self.request.names.file(&id, opened.title(), self.request.format),
+            Target::File(_) | Target::Stream | Target::Nowhere => self.file_name(),
+        };
+        let lineage = opened.lineage.clone();
+        let messages = opened.messages;
+        let last = opened.last_message_ids().into_iter().flatten().max();
+        let mut file = staging.file(Gate::new(&self.request.redactor)).map_err(&wrote)?;
+        let head = self.request.file_head(1);
+        let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
+        let redactions = self.document(document, opened, feed, writer.as_mut(), &wrote)?;
+        writer.finish().map_err(&wrote)?;
+        let staged = match sound(file.finish().map_err(&wrote)?) {
+            Ok(staged) => staged,
+            Err(leak) => return failure(leak.to_string()),
+        };
+        let mut entry = self.entry(&staged, name);
+        entry.session_id = Some(id);
+        entry.lineage_session_ids.clone_from(&lineage);
+        entry.message_count = messages;
+        entry.last_message_id = last;
+        entry.redactions = redactions;
+        Ok(Ok(Finished { staged, entry, documents: vec![lineage] }))
+    }
+
+    fn open<'s>(&mut self, document: &Document, feed: &mut Feed<'s>) -> Result<Opened<'s>, Error> {
+        let found = feed.document().ok_or(Error::Nothing)?;
+        let found = found.map_err(|source| unreadable(document.0[0], None, source))?;
+        Opened::of(*found, &self.request.redactor, &mut self.summary.warnings)
+    }
+
+    fn document(
+        &mut self,
+        document: &Document,
+        opened: Opened<'_>,
+        feed: &mut Feed<'_>,
+        writer: &mut dyn FormatWriter,
+        wrote: &dyn Fn(io::Error) -> Error,
+    ) -> Result<BTreeMap<String, u64>, Error> {
+        let id = opened.head.id().to_owned();
+        let mut context = Context {
+            redactor: &self.request.redactor,
+            progress: self.progress,
+            warnings: &mut self.summary.warnings,
+        };
+        let written = opened.write(feed, &mut context, writer, wrote);
+        self.progress.step();
+        let scope = written.map_err(|error| match error {
+            Error::Store(source) => unreadable(document.0[0], Some(id), source),
+            other => other,
+        })?;
+        if self.request.listing == Listing::Wanted {
+            self.summary.findings.extend(scope.findings());
+        }
+        Ok(scope.counts())
+    }
+
+    /// The name that the user gave the one file.
+    fn file_name(&self) -> String {
+        match &self.request.target {
+            Target::File(path) => {
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            Target::Folder(_) | Target::Stream | Target::Nowhere => "-".to_owned(),
+        }
+    }
+
+    fn entry(&self, staged: &Staged, path: String) -> Entry {
+        let Request { format, shown, redactor, names, target, exported_at, .. } = self.request;
+        let is_folder = matches!(target, Target::Folder(_));
+        Entry {
+            session_id: None,
+            session_ids: None,
+            message_counts: None,
+            lineage_session_ids: Vec::new(),
+            path,
+            format: format.name.to_owned(),
+            messages: Some(shown.name().to_owned()),
+            message_count: 0,
+            last_message_id: None,
+            last_message_ids: None,
+            bytes: staged.digest.bytes,
+            sha256: staged.digest.sha256.clone(),
+            exported_at: *exported_at,
+            only_copy: self.request.reach == Reach::Everything,
+            disclosure: redactor.disclosure().name().map(str::to_owned),
+            naming: names.recorded().filter(|_| is_folder),
+            redacted: redactor.groups().map_or(Redacted::No(false), |groups| {
+                Redacted::By(groups.iter().map(|group| group.name().to_owned()).collect())
+            }),
+            redactions: BTreeMap::new(),
+            tool: concat!("hermes-sessions ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
+/// A redacted file in which nothing is found any more.
+fn sound(staged: Staged) -> Result<Staged, Error> {
+    if staged.leaks.is_empty() {
+        return Ok(staged);
+    }
+    Err(Error::Leaks { rules: staged.leaks })
+}

@@ -17,3 +17,4 @@ pub mod redact;
 pub mod scan;
 pub mod store;
 pub mod verify;
+pub mod view;

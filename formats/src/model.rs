@@ -127,6 +127,8 @@ columns! {
         Cwd = "cwd",
         /// The git branch.
         Branch = "git_branch",
+        /// The root of the git repository that the working folder is in.
+        RepoRoot = "git_repo_root",
         /// Who billed the tokens.
         Provider = "billing_provider",
         /// US dollars, estimated.

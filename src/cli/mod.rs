@@ -8,11 +8,13 @@ mod environment;
 mod exit;
 mod export;
 mod formats;
+mod list;
 mod man;
 mod redaction;
 mod rules;
 mod scan;
 mod select;
+mod table;
 mod terminal;
 mod verify;
 
@@ -73,6 +75,7 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Export(export::ExportArgs),
+    List(list::ListArgs),
     Verify(verify::VerifyArgs),
     Scan(scan::ScanArgs),
     Rules(rules::RulesArgs),
@@ -87,6 +90,7 @@ impl Command {
         // Nobody is left to be told that the output is closed.
         let _ = match self {
             Command::Export(args) => args.report_failure(&mut object),
+            Command::List(_) => print_failure(object, "list"),
             Command::Verify(_) => print_failure(object, "verify"),
             Command::Scan(_) => print_failure(object, "scan"),
             Command::Rules(_) => print_failure(object, "rules"),
@@ -124,6 +128,7 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {
     let environment = Environment::read()?;
     match &cli.command {
         Command::Export(args) => export::run(args, &cli.global, &environment, terminal),
+        Command::List(args) => list::run(args, &cli.global, &environment, terminal),
         Command::Verify(args) => verify::run(args, &cli.global, &environment, terminal),
         Command::Scan(args) => scan::run(args, &cli.global, &environment, terminal),
         Command::Rules(args) => rules::run(args, &cli.global, &environment, terminal),

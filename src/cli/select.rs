@@ -99,15 +99,40 @@ impl SelectArgs {
         &self.session_id
     }
 
+    /// Whether a platform is asked for by name.
+    pub(super) fn names_source(&self) -> bool {
+        self.source.is_some()
+    }
+
     /// What the flags select; `All` where there are none.
     pub(super) fn selection(
         &self,
         environment: &Environment,
         terminal: &Terminal,
     ) -> Result<Selection, UsageError> {
+        self.with(Vec::new(), environment, terminal)
+    }
+
+    /// The same for a command that only shows sessions: running ones pass as others do. The
+    /// command's own tests AND with the filters.
+    pub(super) fn shown(
+        &self,
+        own: Vec<Test>,
+        environment: &Environment,
+        terminal: &Terminal,
+    ) -> Result<Selection, UsageError> {
+        Ok(self.with(own, environment, terminal)?.in_any_state())
+    }
+
+    fn with(
+        &self,
+        own: Vec<Test>,
+        environment: &Environment,
+        terminal: &Terminal,
+    ) -> Result<Selection, UsageError> {
+        let (texts, times) = (self.texts(environment)?, self.times(environment, terminal)?);
         let filter = Filter {
-            tests: [self.texts(environment)?, self.numbers()?, self.times(environment, terminal)?]
-                .concat(),
+            tests: [texts, self.numbers()?, times, own].concat(),
             excluded: self.exclude.iter().map(|text| exclude(text)).collect::<Result<_, _>>()?,
             state: if self.include_open { State::Any } else { State::Ended },
             archived: Archived::Any,
@@ -211,7 +236,7 @@ impl SelectArgs {
 }
 
 /// A flag's value; an empty one, or another flag in its place, is a mistake of a script.
-fn given<'v>(flag: &str, value: &'v str) -> Result<&'v str, UsageError> {
+pub(super) fn given<'v>(flag: &str, value: &'v str) -> Result<&'v str, UsageError> {
     if value.is_empty() {
         return Err(UsageError::new(format!("{flag} is empty, which would select everything")));
     }

@@ -35,6 +35,8 @@ enum Volume {
 pub(super) struct Terminal {
     volume: Volume,
     colored: bool,
+    /// The same for what goes to standard output.
+    styled: bool,
     /// What messages go through once a command redacts.
     redactor: OnceCell<Arc<Redactor>>,
 }
@@ -47,12 +49,31 @@ impl Terminal {
             (false, true) => Volume::Verbose,
         };
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let colored = match global.color {
+        let colors = |on_terminal: bool| match global.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => io::stderr().is_terminal() && !no_color,
+            Color::Auto => on_terminal && !no_color,
         };
-        Self { volume, colored, redactor: OnceCell::new() }
+        Self {
+            volume,
+            colored: colors(io::stderr().is_terminal()),
+            styled: colors(io::stdout().is_terminal()),
+            redactor: OnceCell::new(),
+        }
+    }
+
+    /// A text for standard output, bold where there are styles. It must be printable already.
+    pub(super) fn bold(&self, text: &str) -> String {
+        self.styled_as("1", text)
+    }
+
+    /// The same, faint.
+    pub(super) fn dim(&self, text: &str) -> String {
+        self.styled_as("2", text)
+    }
+
+    fn styled_as(&self, style: &str, text: &str) -> String {
+        if self.styled { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
     /// From now on nothing is said that this redactor would take out.
@@ -132,6 +153,16 @@ impl Terminal {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Bar(bar)
     }
+}
+
+/// Whether standard output is a terminal.
+pub(super) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// The columns of the terminal that standard output is.
+pub(super) fn width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
 /// Data, to standard output.

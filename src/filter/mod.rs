@@ -19,6 +19,17 @@ pub enum Selection {
     Filtered(Filter),
 }
 
+impl Selection {
+    /// The same, running sessions included.
+    #[must_use]
+    pub fn in_any_state(mut self) -> Self {
+        if let Selection::Filtered(filter) = &mut self {
+            filter.state = State::Any;
+        }
+        self
+    }
+}
+
 /// Conditions that AND together.
 #[derive(Debug, Clone)]
 pub struct Filter {
@@ -86,6 +97,8 @@ pub enum Column {
     Cwd,
     /// The git branch.
     Branch,
+    /// The root of the git repository, else the working folder.
+    Workspace,
     /// Why the session ended.
     EndReason,
     /// The user on the platform.
@@ -117,6 +130,8 @@ pub enum Condition {
     IsFolded(String),
     /// Somewhere in it, in any case: the literal text, without wildcards.
     Contains(String),
+    /// It has `#` and this tag in it, in any case.
+    Tagged(String),
     /// This folder or one below it, compared by path components, in the same case.
     Under(String),
     /// At least this number.

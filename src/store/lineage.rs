@@ -60,7 +60,7 @@ impl Snapshot<'_> {
         Ok(if seen.contains(&key) { chain } else { vec![key] })
     }
 
-    fn model_config(&self, table: &str) -> String {
+    pub(super) fn model_config(&self, table: &str) -> String {
         let known = self.has_session_column("model_config");
         if known { format!("{table}.model_config") } else { "NULL".to_owned() }
     }

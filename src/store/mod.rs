@@ -6,6 +6,7 @@
 mod change;
 mod decode;
 mod lineage;
+mod listing;
 mod open;
 mod query;
 mod rows;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 
 pub use change::{Change, Deleted, Doomed, Hidden, Removal, Retitled, Seen, delete_if, write};
 pub use decode::Fault;
+pub use listing::{Entry, Kind, Listing, Page};
 pub use open::read;
 pub use rows::{Decoded, Decoder, Rows, Stored};
 pub use snapshot::{Extent, Matches, SessionKey, Shown, Snapshot};

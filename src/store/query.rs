@@ -50,6 +50,7 @@ fn predicate(condition: &Condition) -> (&'static str, Sql) {
         Condition::Is(s) => ("{} = ?", text(s)),
         Condition::IsFolded(s) => ("fold({}) = fold(?)", text(s)),
         Condition::Contains(s) => ("instr(fold({}), fold(?)) > 0", text(s)),
+        Condition::Tagged(s) => ("is_tagged({}, ?)", text(s)),
         Condition::Under(s) => ("is_under({}, ?)", text(s)),
         Condition::AtLeast(x) => ("{} >= ?", Sql::Real(*x)),
         Condition::AtMost(x) => ("{} <= ?", Sql::Real(*x)),
@@ -69,6 +70,9 @@ pub(super) fn expression(column: Column, has: &dyn Fn(&str) -> bool) -> String {
         Column::Provider => name("billing_provider").to_owned(),
         Column::Cwd => name("cwd").to_owned(),
         Column::Branch => name("git_branch").to_owned(),
+        Column::Workspace => {
+            format!("COALESCE(NULLIF(trim({}), ''), {})", name("git_repo_root"), name("cwd"))
+        }
         Column::EndReason => name("end_reason").to_owned(),
         Column::User => name("user_id").to_owned(),
         Column::ChatId => name("chat_id").to_owned(),

@@ -104,7 +104,7 @@ impl Extent {
 pub struct Snapshot<'c> {
     pub(super) connection: &'c Connection,
     sessions: Table<SessionColumn>,
-    messages: Table<MessageColumn>,
+    pub(super) messages: Table<MessageColumn>,
     brief: Table<SessionColumn>,
     concurrency: Concurrency,
 }
@@ -136,13 +136,26 @@ impl<C: Column> Table<C> {
 }
 
 /// What lists show of a session.
-const BRIEF: [SessionColumn; 6] = [
+const BRIEF: [SessionColumn; 19] = [
     SessionColumn::Id,
     SessionColumn::Source,
     SessionColumn::Title,
     SessionColumn::StartedAt,
     SessionColumn::EndedAt,
+    SessionColumn::EndReason,
     SessionColumn::MessageCount,
+    SessionColumn::ToolCallCount,
+    SessionColumn::ApiCallCount,
+    SessionColumn::InputTokens,
+    SessionColumn::OutputTokens,
+    SessionColumn::EstimatedCost,
+    SessionColumn::ActualCost,
+    SessionColumn::Model,
+    SessionColumn::Parent,
+    SessionColumn::Cwd,
+    SessionColumn::RepoRoot,
+    SessionColumn::Branch,
+    SessionColumn::Archived,
 ];
 
 impl<'c> Snapshot<'c> {
@@ -447,7 +460,7 @@ fn lossy(value: ValueRef<'_>) -> String {
     text::as_text(value).unwrap_or_default()
 }
 
-fn decoded<'r, C: Column>(
+pub(super) fn decoded<'r, C: Column>(
     table: &Table<C>,
     row: &'r rusqlite::Row<'_>,
 ) -> rusqlite::Result<(Vec<Value<'r>>, Vec<Fault>)> {

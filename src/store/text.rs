@@ -6,7 +6,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Adds `fold(text)` and `is_under(path, folder)` to a connection.
+/// Adds `fold(text)`, `is_under(path, folder)` and `is_tagged(title, tag)` to a connection.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("fold", 1, flags, |call| {
@@ -15,6 +15,10 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("is_under", 2, flags, |call| {
         let (path, folder) = (as_text(call.get_raw(0)), as_text(call.get_raw(1)));
         Ok(path.zip(folder).is_some_and(|(path, folder)| is_under(&path, &folder)))
+    })?;
+    connection.create_scalar_function("is_tagged", 2, flags, |call| {
+        let (title, tag) = (as_text(call.get_raw(0)), as_text(call.get_raw(1)));
+        Ok(title.zip(tag).is_some_and(|(title, tag)| is_tagged(&title, &tag)))
     })
 }
 
@@ -51,9 +55,28 @@ pub(crate) fn is_under(path: &str, folder: &str) -> bool {
     rest.is_empty() || rest.starts_with(SEPARATORS)
 }
 
+/// Whether a title has `#tag` in it, in any case and with nothing of a word behind it.
+pub(crate) fn is_tagged(title: &str, tag: &str) -> bool {
+    let of_tag = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
+    let tag = fold(tag);
+    fold(title).split('#').skip(1).any(|rest| {
+        let end = rest.find(|c| !of_tag(c)).unwrap_or(rest.len());
+        rest[..end].trim_end_matches(['-', '/']) == tag
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{fold, is_under};
+    use super::{fold, is_tagged, is_under};
+
+    #[test]
+    fn a_tag_is_a_whole_word_behind_a_number_sign() {
+        assert!(is_tagged("plan #Work", "work"));
+        assert!(is_tagged("#work: plan", "work"));
+        assert!(is_tagged("学习#编程 笔记", "编程"));
+        assert!(!is_tagged("plan #workshop", "work"));
+        assert!(!is_tagged("work", "work"));
+    }
 
     #[test]
     fn case_folds_in_every_script() {

@@ -13,6 +13,7 @@ mod formats;
 mod ids;
 mod jsonl;
 mod lineage;
+mod listing;
 mod names;
 mod prompts;
 mod publishing;

@@ -1,0 +1,8 @@
+//! What the commands that only look show: read from one snapshot, redacted, and ready to be laid out
+//! by the command line or written as JSON.
+
+mod listing;
+mod text;
+
+pub use listing::{Listed, Sessions, sessions};
+pub use text::{one_line, preview};

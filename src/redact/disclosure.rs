@@ -2,10 +2,13 @@
 //!
 //! [`Disclosure::Share`] is for strangers: a column that is not known to be theirs to see is NULL, so
 //! what a newer Hermes adds stays out, and so does what no rule can read, such as encrypted reasoning.
+//! [`Disclosure::Outline`] is for bug reports.
 
 use std::borrow::Cow;
 
 use formats::model::{Message, MessageColumn, Role, Session, Value};
+
+use super::outline;
 
 /// How much of a row is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub enum Disclosure {
     Whole,
     /// The conversation, and nothing of the people, places and set-up around it.
     Share(ToolOutput),
+    /// Every column, and in the place of each text its kind and length.
+    Outline,
 }
 
 /// Whether strangers see what tools gave back.
@@ -33,17 +38,26 @@ impl Disclosure {
             Disclosure::Whole => None,
             Disclosure::Share(ToolOutput::Kept) => Some("share"),
             Disclosure::Share(ToolOutput::LeftOut) => Some("share=no-tools"),
+            Disclosure::Outline => Some("sanitize"),
         }
     }
 
     pub(super) fn session(self, row: &mut Session<'_>) {
-        if let Disclosure::Share(_) = self {
-            row.columns_mut().filter(|(name, _)| !SESSION.contains(name)).for_each(take_away);
+        match self {
+            Disclosure::Whole => {}
+            Disclosure::Outline => outline::session(row),
+            Disclosure::Share(_) => {
+                row.columns_mut().filter(|(name, _)| !SESSION.contains(name)).for_each(take_away);
+            }
         }
     }
 
     pub(super) fn message(self, row: &mut Message<'_>) {
-        let Disclosure::Share(output) = self else { return };
+        let output = match self {
+            Disclosure::Whole => return,
+            Disclosure::Outline => return outline::message(row),
+            Disclosure::Share(output) => output,
+        };
         row.columns_mut().filter(|(name, _)| !MESSAGE.contains(name)).for_each(take_away);
         let content = match row.role() {
             Role::User | Role::Assistant => return,

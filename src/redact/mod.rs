@@ -3,7 +3,8 @@
 //! What the store yields is sealed ([`Raw`]); [`Redactor::apply`] alone opens it, and takes out of
 //! every text in it what must not leave. `--no-redact` is [`Redactor::none`], not a way round it.
 //!
-//! Of a row that is not for everybody's eyes, whole columns go first (`disclosure`). A text goes through three
+//! Of a row that is not for everybody's eyes, whole columns go first (`disclosure`), or all
+//! its texts (`outline`). A text goes through three
 //! layers:
 //!
 //! 1. *Structure* (`redactor`, `json`, `view`): JSON is walked leaf by leaf to any depth, with
@@ -32,6 +33,7 @@ pub mod known;
 pub mod load;
 mod name;
 mod natural;
+mod outline;
 mod paths;
 mod pattern;
 mod read;

@@ -77,6 +77,11 @@ impl Redactor {
         const WHO: &str = concat!("Shared with hermes-sessions ", env!("CARGO_PKG_VERSION"));
         match (self.disclosure, &self.search) {
             (Disclosure::Whole, _) => None,
+            (Disclosure::Outline, _) => Some(concat!(
+                "Sanitized with hermes-sessions ",
+                env!("CARGO_PKG_VERSION"),
+                "; in the place of each text stand its kind and length"
+            )),
             (Disclosure::Share(_), Some(_)) => Some(concat!(
                 "Shared with hermes-sessions ",
                 env!("CARGO_PKG_VERSION"),

@@ -19,6 +19,7 @@ mod prompts;
 mod publishing;
 mod reading;
 mod report;
+mod sanitize;
 mod schemas;
 mod share;
 mod store;

@@ -1,4 +1,5 @@
-//! `--share`: a snapshot for strangers, and what is told of it before it is written.
+//! `--share`, a snapshot for strangers, with what is told of it before it is written; and `--sanitize`, an
+//! outline for bug reports.
 
 use std::path::Path;
 
@@ -32,6 +33,14 @@ pub(super) struct ShareArgs {
         help_heading = "Redaction"
     )]
     share: Option<ShareArg>,
+    /// An outline for a bug report: each text becomes its kind and length, `[text:title:14]`. Counters,
+    /// times, ids, models, tools, the shape of JSON and error messages stay; what stays is redacted
+    #[arg(
+        long,
+        conflicts_with_all = ["share", "no_redact", "delete_after_verified"],
+        help_heading = "Redaction"
+    )]
+    sanitize: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -47,6 +56,7 @@ impl ShareArgs {
 
     pub(super) fn disclosure(&self) -> Disclosure {
         match self.share {
+            None if self.sanitize => Disclosure::Outline,
             None => Disclosure::Whole,
             Some(ShareArg::All) => Disclosure::Share(ToolOutput::Kept),
             Some(ShareArg::NoTools) => Disclosure::Share(ToolOutput::LeftOut),
@@ -55,7 +65,7 @@ impl ShareArgs {
 
     /// The groups of rules that are on without being asked for.
     pub(super) fn groups(&self, format: &Format) -> &'static [Group] {
-        if self.is_share() {
+        if self.is_share() || self.sanitize {
             &Group::ALL
         } else if format.can(Feature::RedactsByDefault) {
             &[Group::Secrets]
@@ -115,7 +125,7 @@ pub(super) fn tell(preview: &Preview, redactor: &Redactor, terminal: &Terminal) 
     }
     let tools = match redactor.disclosure() {
         Disclosure::Share(ToolOutput::LeftOut) => "tool output, ",
-        Disclosure::Share(ToolOutput::Kept) | Disclosure::Whole => "",
+        Disclosure::Share(ToolOutput::Kept) | Disclosure::Whole | Disclosure::Outline => "",
     };
     let what = format!("{tools}system prompts, people, chats, profiles, folders and set-up");
     terminal.done(&format!("  left out: {what}"));

@@ -90,11 +90,6 @@ pub(super) struct Context<'a> {
 }
 
 impl Opened<'_> {
-    /// The document's title.
-    pub(super) fn title(&self) -> Option<&str> {
-        self.head.text(SessionColumn::Title)
-    }
-
     /// How many messages each segment has.
     pub(super) fn message_counts(&self) -> Vec<u64> {
         self.extents.iter().map(Extent::messages).collect()

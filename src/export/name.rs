@@ -2,9 +2,11 @@
 //! their folder, and distinct for distinct sessions, also where case does not count.
 
 use formats::Format;
+use formats::model::{Session, SessionColumn};
 use sha2::{Digest as _, Sha256};
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::pattern::Pattern;
 use crate::manifest::hex;
 
 const MAX_ID: usize = 80; // bytes
@@ -17,14 +19,17 @@ pub enum Names {
     Usual,
     /// From nothing that a stranger could read.
     Neutral,
+    /// As the user lays them out.
+    Laid(Pattern),
 }
 
 impl Names {
     /// The name of a session's file in this format.
-    pub(super) fn file(&self, id: &str, title: Option<&str>, format: &Format) -> String {
+    pub(super) fn file(&self, session: &Session<'_>, format: &Format) -> String {
         let stem = match self {
-            Names::Usual => stem(id, title),
-            Names::Neutral => format!("shared~{}", hash(id)),
+            Names::Usual => stem(session.id(), session.text(SessionColumn::Title)),
+            Names::Neutral => format!("shared~{}", hash(session.id())),
+            Names::Laid(pattern) => pattern.stem(session),
         };
         format!("{stem}.{}", format.extension)
     }
@@ -34,6 +39,7 @@ impl Names {
         match self {
             Names::Usual => None,
             Names::Neutral => Some("neutral".to_owned()),
+            Names::Laid(pattern) => Some(pattern.text().to_owned()),
         }
     }
 }
@@ -48,13 +54,18 @@ pub(super) fn is_of(name: &str, id: &str) -> bool {
 /// An id that can stand in a name as it is does so. Any other is made legal, and a hash keeps it
 /// apart from ids that become the same; `~` stands in no other name.
 pub(super) fn stem(id: &str, title: Option<&str>) -> String {
-    let mut stem = if stands_as_it_is(id) { id.to_owned() } else { made_legal(id) };
+    let mut stem = legal(id);
     let slug = title.map(slug).unwrap_or_default();
     if !slug.is_empty() {
         stem.push('-');
         stem.push_str(&slug);
     }
     stem
+}
+
+/// An id as it stands in a name.
+pub(super) fn legal(id: &str) -> String {
+    if stands_as_it_is(id) { id.to_owned() } else { made_legal(id) }
 }
 
 /// Lower-case only, as names that differ in case alone are one on Windows and macOS; without `-`,
@@ -75,19 +86,20 @@ fn made_legal(id: &str) -> String {
     format!("{readable}~{}", hash(id))
 }
 
-fn hash(id: &str) -> String {
+/// What keeps the names of two sessions apart.
+pub(super) fn hash(id: &str) -> String {
     hex(&Sha256::digest(id.as_bytes()))[..12].to_owned()
 }
 
-/// Device names of Windows, which no extension makes usable.
-fn is_reserved(name: &str) -> bool {
+/// Device names of Windows, which no extension makes usable, and the manifest's.
+pub(super) fn is_reserved(name: &str) -> bool {
     let device = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    matches!(name, "con" | "prn" | "aux" | "nul")
+    matches!(name, "con" | "prn" | "aux" | "nul" | "manifest")
         || matches!(device, "com" | "lpt") && name.len() == 4
 }
 
 /// A title as words of letters and digits in any script, joined by hyphens.
-fn slug(title: &str) -> String {
+pub(super) fn slug(title: &str) -> String {
     let mut slug = String::new();
     for word in title.nfc().collect::<String>().split(|c: char| !c.is_alphanumeric()) {
         let word = word.to_lowercase();

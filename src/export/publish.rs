@@ -192,6 +192,9 @@ fn plan(batch: &Batch<'_>, file: &Finished, old: Option<&Entry>) -> Result<Outco
     {
         return refused("it holds sessions that the new file does not, and may be their only copy");
     }
+    if batch.naming == Naming::Ours && old.is_some_and(|old| old.slot() != file.entry.slot()) {
+        return refused("it holds another session, or another form of it");
+    }
     if old.is_some() && record == Record::Nothing {
         return refused("the manifest lists it, and --no-manifest would make the line false");
     }

@@ -111,7 +111,7 @@ impl<'r> Writing<'r> {
             return failure("another session has the same id".to_owned());
         }
         let name = match &self.request.target {
-            Target::Folder(_) => self.request.names.file(&id, opened.title(), self.request.format),
+            Target::Folder(_) => self.request.names.file(&opened.head, self.request.format),
             Target::File(_) | Target::Stream | Target::Nowhere => self.file_name(),
         };
         let lineage = opened.lineage.clone();

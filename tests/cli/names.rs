@@ -127,3 +127,52 @@ fn ids_that_are_no_text_do_not_share_a_file() {
         assert!(written.contains("first") && written.contains("second"), "one overwrote the other");
     }
 }
+
+#[test]
+fn names_that_the_user_lays_out_are_distinct_portable_and_follow_the_title() {
+    for format in formats::all().iter().filter(|format| format.has_folder()) {
+        let env = Env::with(awkward().into_iter().map(|id| session(id).user("hello")));
+        for pattern in ["{date}-{title}-{id}", "{id}", "{source}.{title}", "a_{id}_{model}", "con"]
+        {
+            format.export(&env, &format!("--source cli --name {pattern}")).ok();
+            let files = format.files(&env);
+            let folded: BTreeSet<String> = files
+                .iter()
+                .map(|file| file.file_name().unwrap().to_str().unwrap().to_lowercase())
+                .collect();
+            assert_eq!(folded.len(), awkward().len(), "{pattern}: {folded:?}");
+            assert!(folded.iter().all(|name| is_portable(name)), "{pattern}: {folded:?}");
+        }
+    }
+    let env = Env::with([session("s0").with("title", "One plan").user("hello")]);
+    let export = "export out --format md --source cli --name '{date}-{title}-{id}'";
+    env.run(export).ok();
+    assert_eq!(names(&env.work("out")), ["2026-07-10-one-plan-s0.md", "manifest.jsonl"]);
+    env.store().sql("UPDATE sessions SET title = 'Another'");
+    env.run(export).ok();
+    assert_eq!(names(&env.work("out")), ["2026-07-10-another-s0.md", "manifest.jsonl"]);
+}
+
+#[test]
+fn a_name_for_one_session_does_not_replace_another_sessions_file() {
+    let env = Env::with([
+        session("b").with("title", "a").user("I am b"),
+        session("a").with("title", "b").user("I am a"),
+    ]);
+    env.run("export out --format md --session-id a --name '{title}-{id}'").ok();
+    let ran = env.run("export out --format md --session-id b").ends(1);
+    assert!(ran.stderr.contains("another session"), "{ran}");
+    assert!(env.text("out/b-a.md").contains("I am a"));
+}
+
+#[test]
+fn patterns_that_name_nothing_are_wrong_usage() {
+    let env = Env::with([session("s0").user("hello")]);
+    let export = "export out --format md --session-id s0 --name";
+    env.run(&format!("{export} '{{day}}'")).fails(2).says("{day}").says("{title}");
+    env.run(&format!("{export} ../x")).fails(2).says("--name");
+    env.run(&format!("{export} ''")).fails(2).says("--name");
+    env.run("export out.jsonl --name {id}").fails(2).says("--name does not apply");
+    env.run("export one.md --session-id s0 --name {id}").fails(2).says("--name does not apply");
+    assert_eq!(names(&env.work("")), Vec::<String>::new());
+}

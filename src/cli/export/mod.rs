@@ -21,7 +21,8 @@ use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::export::{
-    self, Lineage, Listing, Overwrite, Preview, Reach, Record, Request, Summary, Target,
+    self, Lineage, Listing, Names, Overwrite, Pattern, Preview, Reach, Record, Request, Summary,
+    Target,
 };
 use crate::filter::Selection;
 use crate::redact::Redactor;
@@ -46,6 +47,7 @@ Examples:
   hermes-sessions export telegram.jsonl --source telegram --newer-than 1w
   hermes-sessions export - --session-id 20250305_091523_a1b2c3 | jq .title
   hermes-sessions export archive/ --format md --older-than 90 --lineage logical
+  hermes-sessions export archive/ --format md --newer-than 30d --name '{date}-{title}-{id}'
   hermes-sessions export prompts.md --only user-prompts --newer-than 30d
   hermes-sessions export shared/ --format md --session-id 20250305_0915 --share
   hermes-sessions export archive/ --format md --session-id 2025 --delete-after-verified --yes")]
@@ -71,6 +73,11 @@ pub(super) struct ExportArgs {
     /// single: each session is a document; logical: a compression chain is one
     #[arg(long, value_enum, value_name = "KIND")]
     lineage: Option<LineageArg>,
+    /// How the files of a folder are called, without the suffix: letters, digits, `-`, `_`, `.` and
+    /// {date}, {time} (of the session's start, UTC), {title}, {id}, {source}, {model}. Where the id does not
+    /// stand first or last, set apart by `-`, a hash keeps names distinct [default: {id}-{title}]
+    #[arg(long, value_name = "PATTERN", conflicts_with = "share")]
+    name: Option<String>,
     /// Which messages: active, also those that an in-place compaction set aside, or also those that
     /// were taken back [default: active]
     #[arg(long, value_name = "WHICH", value_parser = message_names())]
@@ -144,7 +151,7 @@ pub(super) fn run(
         redactor,
         format,
         target: if args.dry_run { Target::Nowhere } else { target.clone() },
-        names: args.share.names(),
+        names: args.names(&target)?,
         overwrite: args.overwrite(format),
         record: if args.no_manifest { Record::Nothing } else { Record::Manifest },
         exported_at: environment.now(),
@@ -212,6 +219,15 @@ impl ExportArgs {
         let preview = export::preview(store, request, &terminal.progress())?;
         share::tell(&preview, &request.redactor, terminal);
         Ok(Some(preview))
+    }
+
+    fn names(&self, target: &Target) -> Result<Names, UsageError> {
+        let Some(pattern) = &self.name else { return Ok(self.share.names()) };
+        if !matches!(target, Target::Folder(_)) {
+            return Err(UsageError::new("--name does not apply to one file"));
+        }
+        let pattern = Pattern::parse(pattern);
+        pattern.map(Names::Laid).map_err(|error| UsageError::new(format!("--name: {error}")))
     }
 
     fn shown(&self) -> Shown {

@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use serde_json::Value as Json;
 
 /// What Hermes puts before structured content (`hermes_state.py`, 0.19.0).
-const JSON_CONTENT: &str = "\0json:";
+pub(super) const JSON_CONTENT: &str = "\0json:";
 
 /// What a cell lost.
 #[derive(Debug, Clone, PartialEq, Eq)]

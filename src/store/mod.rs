@@ -4,7 +4,9 @@
 //! leaves through redaction alone. Reading creates, changes and checkpoints nothing.
 
 mod change;
+mod create;
 mod decode;
+mod encode;
 mod lineage;
 mod listing;
 mod open;
@@ -15,7 +17,11 @@ mod text;
 
 use std::path::PathBuf;
 
-pub use change::{Change, Deleted, Doomed, Hidden, Removal, Retitled, Seen, delete_if, write};
+pub use change::{
+    Added, Change, Columns, Deleted, Doomed, Hidden, Insertion, Record, Removal, Retitled, Seen,
+    delete_if, insert, set, value, write,
+};
+pub use create::create;
 pub use decode::Fault;
 pub use listing::{Entry, Kind, Listing, Page};
 pub use open::read;
@@ -95,6 +101,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the store refused one row for what is in it, and would take another.
+    pub fn is_of_row(&self) -> bool {
+        use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
+        let Error::Refused(error) = self else { return false };
+        matches!(error.sqlite_error_code(), Some(ConstraintViolation | TooBig | TypeMismatch))
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

@@ -284,6 +284,16 @@ impl<'c> Snapshot<'c> {
         Ok(statement.query_row([id], |row| row.get(0).map(SessionKey)).optional()?)
     }
 
+    /// How many messages the session with exactly this id has, of whatever standing.
+    pub fn held(&self, id: &str) -> Result<Option<u64>, Error> {
+        if self.find(id)?.is_none() {
+            return Ok(None);
+        }
+        let sql = "SELECT count(*) FROM messages WHERE session_id = ?";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(Some(statement.query_row([id], |row| row.get::<_, i64>(0))?.unsigned_abs()))
+    }
+
     /// The session with this id, or with the only id that begins so.
     pub fn resolve(&self, given: &str) -> Result<SessionKey, Error> {
         let exact = "SELECT rowid FROM sessions WHERE id = ?";
@@ -356,7 +366,7 @@ impl<'c> Snapshot<'c> {
     }
 
     /// Tables whose rows go with the session that they refer to, with the column that does.
-    fn dependents(&self) -> Result<Vec<(String, String)>, Error> {
+    pub(super) fn dependents(&self) -> Result<Vec<(String, String)>, Error> {
         let mut statement = self.connection.prepare_cached(
             "SELECT t.name, f.\"from\" FROM sqlite_schema t, pragma_foreign_key_list(t.name) f \
              WHERE t.type = 'table' AND lower(f.\"table\") = 'sessions' AND f.on_delete = 'CASCADE' \

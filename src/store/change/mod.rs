@@ -5,6 +5,7 @@
 //! stays what it is. Others write, too, so the lock is waited for at irregular intervals.
 
 mod archive;
+mod insert;
 mod meta;
 mod patience;
 mod remove;
@@ -20,6 +21,7 @@ use super::open::existing;
 use super::snapshot::{Concurrency, quoted};
 use super::{Error, SessionKey, Snapshot, text};
 pub use archive::Hidden;
+pub use insert::{Added, Columns, Insertion, Record, insert, set, value};
 pub use remove::{Deleted, Doomed, Removal, delete_if};
 pub use seen::Seen;
 pub use title::Retitled;

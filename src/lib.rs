@@ -4,13 +4,14 @@
 //! state.db ──► select ──► read ──► redact ──► write ──► publish ──► manifest.jsonl
 //! ```
 //!
-//! Imports run downward only: [`cli`] → [`export`] → ([`store`], [`redact`], [`manifest`], [`formats`]) →
+//! Imports run downward only: [`cli`] → ([`export`], [`import`]) → ([`store`], [`redact`], [`manifest`], [`formats`]) →
 //! ([`filter`], [`progress`], [`formats::model`]). What holds everywhere stands in `ARCHITECTURE.md`.
 
 pub mod care;
 pub mod cli;
 pub mod export;
 pub mod filter;
+pub mod import;
 pub mod manifest;
 pub mod progress;
 pub mod redact;

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use super::terminal::{self, Terminal};
-use crate::{export, scan, store, verify};
+use crate::{export, import, scan, store, verify};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,7 @@ fn status(error: &anyhow::Error) -> ExitStatus {
             return ExitStatus::InUse;
         }
         if matches!(cause.downcast_ref(), Some(export::Error::Cancelled))
+            || matches!(cause.downcast_ref(), Some(import::Error::Cancelled))
             || matches!(cause.downcast_ref(), Some(verify::Error::Cancelled))
             || matches!(cause.downcast_ref(), Some(scan::Error::Cancelled))
         {
@@ -123,6 +124,9 @@ fn hint(error: &anyhow::Error) -> Option<String> {
 /// The store's part of an error; other modules pass it on as their own.
 fn of_store<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e store::Error> {
     if let Some(export::Error::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(import::Error::Store(store)) = error.downcast_ref() {
         return Some(store);
     }
     if let Some(verify::Error::Store(store)) = error.downcast_ref() {

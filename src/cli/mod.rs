@@ -8,6 +8,7 @@ mod environment;
 mod exit;
 mod export;
 mod formats;
+mod import;
 mod list;
 mod man;
 mod redaction;
@@ -75,6 +76,7 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Export(export::ExportArgs),
+    Import(import::ImportArgs),
     List(list::ListArgs),
     Verify(verify::VerifyArgs),
     Scan(scan::ScanArgs),
@@ -90,6 +92,7 @@ impl Command {
         // Nobody is left to be told that the output is closed.
         let _ = match self {
             Command::Export(args) => args.report_failure(&mut object),
+            Command::Import(_) => print_failure(object, "import"),
             Command::List(_) => print_failure(object, "list"),
             Command::Verify(_) => print_failure(object, "verify"),
             Command::Scan(_) => print_failure(object, "scan"),
@@ -128,6 +131,7 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {
     let environment = Environment::read()?;
     match &cli.command {
         Command::Export(args) => export::run(args, &cli.global, &environment, terminal),
+        Command::Import(args) => import::run(args, &cli.global, &environment, terminal),
         Command::List(args) => list::run(args, &cli.global, &environment, terminal),
         Command::Verify(args) => verify::run(args, &cli.global, &environment, terminal),
         Command::Scan(args) => scan::run(args, &cli.global, &environment, terminal),

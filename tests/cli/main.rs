@@ -11,6 +11,8 @@ mod filters;
 mod folders;
 mod formats;
 mod ids;
+mod import;
+mod import_law;
 mod jsonl;
 mod lineage;
 mod listing;

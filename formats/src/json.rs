@@ -156,7 +156,7 @@ fn repair(text: &str) -> String {
 }
 
 /// A piece of JSON text. Joined, the pieces are the text again, valid or not.
-enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// A string with its quotes.
     String(&'a str),
     /// A number, literal, or what stands in a literal's place.
@@ -165,7 +165,7 @@ enum Token<'a> {
     Mark(&'a str),
 }
 
-fn tokens<'a>(mut rest: &'a str) -> impl Iterator<Item = Token<'a>> {
+pub(crate) fn tokens<'a>(mut rest: &'a str) -> impl Iterator<Item = Token<'a>> {
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
         let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

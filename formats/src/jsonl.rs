@@ -9,21 +9,51 @@ use std::io::{self, Write};
 
 use crate::json::write_string;
 use crate::model::{Column, Message, Row, Session, Value};
+use crate::portable;
 use crate::{Feature, FileHead, Format, FormatWriter, Layout, Related, SessionHead, SessionWriter};
 
 pub(crate) const FORMAT: Format = Format {
     name: "jsonl",
     only: None,
+    variant: None,
     extension: "jsonl",
     about: "every column of every session and its messages, one session a line",
     layout: Layout::OneFile,
     features: &[Feature::JoinsLineage, Feature::KeepsDeleted],
-    start: |out, head: &FileHead| Ok(Box::new(Jsonl { out, provenance: head.provenance })),
+    start: |out, head: &FileHead| {
+        Ok(Box::new(Jsonl { out, style: Style::Verbatim, provenance: head.provenance }))
+    },
 };
 
-struct Jsonl<'w> {
-    out: &'w mut (dyn Write + Send),
-    provenance: Option<&'static str>,
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// As they stand in the store.
+    Verbatim,
+    /// So that every loader reads them: see [`portable`].
+    Portable,
+}
+
+impl Style {
+    fn string(self, out: &mut Vec<u8>, text: &str) {
+        match self {
+            Style::Verbatim => write_string(out, text),
+            Style::Portable => portable::string(out, text),
+        }
+    }
+
+    fn document(self, out: &mut Vec<u8>, json: &str) {
+        match self {
+            Style::Verbatim => out.extend_from_slice(json.as_bytes()),
+            Style::Portable => portable::document(out, json),
+        }
+    }
+}
+
+pub(crate) struct Jsonl<'w> {
+    pub(crate) out: &'w mut (dyn Write + Send),
+    pub(crate) style: Style,
+    pub(crate) provenance: Option<&'static str>,
 }
 
 impl FormatWriter for Jsonl<'_> {
@@ -32,19 +62,20 @@ impl FormatWriter for Jsonl<'_> {
         head: &SessionHead<'_>,
     ) -> io::Result<Box<dyn SessionWriter + 's>> {
         let mut line = Vec::new();
-        write_columns(&mut line, head.session)?;
+        let style = self.style;
+        write_columns(&mut line, head.session, style)?;
         let joined = head.lineage.len() > 1;
         if joined {
             line.extend_from_slice(b", \"lineage_session_ids\": [");
             for (n, id) in head.lineage.iter().enumerate() {
                 separate(&mut line, n);
-                write_string(&mut line, id);
+                style.string(&mut line, id);
             }
             line.push(b']');
         }
         if let Some(provenance) = self.provenance {
             line.extend_from_slice(b", \"provenance\": ");
-            write_string(&mut line, provenance);
+            style.string(&mut line, provenance);
         }
         line.extend_from_slice(b", \"messages\": [");
         self.out.write_all(&line)?;
@@ -52,6 +83,7 @@ impl FormatWriter for Jsonl<'_> {
         let related = head.related.to_vec();
         Ok(Box::new(Line {
             out: self.out,
+            style,
             messages: 0,
             buffer: line,
             keys: Vec::new(),
@@ -63,6 +95,7 @@ impl FormatWriter for Jsonl<'_> {
 
 struct Line<'s> {
     out: &'s mut (dyn Write + Send),
+    style: Style,
     messages: usize,
     /// One message at a time, so that the output sees few and large writes.
     buffer: Vec<u8>,
@@ -79,7 +112,7 @@ impl SessionWriter for Line<'_> {
             return Ok(());
         };
         separate(held, held.len());
-        write_columns(held, part)?;
+        write_columns(held, part, self.style)?;
         held.push(b'}');
         Ok(())
     }
@@ -89,11 +122,11 @@ impl SessionWriter for Line<'_> {
         separate(&mut self.buffer, self.messages);
         self.messages += 1;
         if self.keys.is_empty() {
-            self.keys = keys(message);
+            self.keys = keys(message, self.style);
         }
         for (key, (_, value)) in self.keys.iter().zip(message.columns()) {
             self.buffer.extend_from_slice(key);
-            write_value(&mut self.buffer, value)?;
+            write_value(&mut self.buffer, value, self.style)?;
         }
         self.buffer.push(b'}');
         self.out.write_all(&self.buffer)
@@ -107,11 +140,11 @@ impl SessionWriter for Line<'_> {
             self.out.write_all(b"]")?;
         }
         for Related { table, rows } in &self.related {
-            let mut key = b", ".to_vec();
-            write_string(&mut key, table);
-            self.out.write_all(&key)?;
-            self.out.write_all(b": ")?;
-            self.out.write_all(rows.as_bytes())?;
+            let mut entry = b", ".to_vec();
+            self.style.string(&mut entry, table);
+            entry.extend_from_slice(b": ");
+            self.style.document(&mut entry, rows);
+            self.out.write_all(&entry)?;
         }
         self.out.write_all(b"}\n")
     }
@@ -124,31 +157,31 @@ fn separate(out: &mut Vec<u8>, before: usize) {
 }
 
 /// `{"id": `, `, "session_id": ` and so on.
-fn keys<C: Column>(row: &Row<'_, C>) -> Vec<Vec<u8>> {
+fn keys<C: Column>(row: &Row<'_, C>, style: Style) -> Vec<Vec<u8>> {
     let key = |(n, (name, _)): (usize, (&str, _))| {
         let mut key = if n == 0 { vec![b'{'] } else { b", ".to_vec() };
-        write_string(&mut key, name);
+        style.string(&mut key, name);
         key.extend_from_slice(b": ");
         key
     };
     row.columns().enumerate().map(key).collect()
 }
 
-fn write_columns<C: Column>(out: &mut Vec<u8>, row: &Row<'_, C>) -> io::Result<()> {
-    for (key, (_, value)) in keys(row).iter().zip(row.columns()) {
+fn write_columns<C: Column>(out: &mut Vec<u8>, row: &Row<'_, C>, style: Style) -> io::Result<()> {
+    for (key, (_, value)) in keys(row, style).iter().zip(row.columns()) {
         out.extend_from_slice(key);
-        write_value(out, value)?;
+        write_value(out, value, style)?;
     }
     Ok(())
 }
 
-fn write_value(out: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
+fn write_value(out: &mut Vec<u8>, value: &Value<'_>, style: Style) -> io::Result<()> {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
         Value::Integer(n) => write!(out, "{n}")?,
         Value::Real(x) => serde_json::to_writer(out, x)?,
-        Value::Text(text) => write_string(out, text),
-        Value::Json(json) => out.extend_from_slice(json.as_bytes()),
+        Value::Text(text) => style.string(out, text),
+        Value::Json(json) => style.document(out, json),
     }
     Ok(())
 }

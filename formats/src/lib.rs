@@ -5,6 +5,7 @@
 //! have been through redaction, and borrows its output; it can reach neither the store nor the
 //! disk, and flushing, hashing and renaming are the engine's.
 
+use std::fmt;
 use std::io::{self, Write};
 
 mod content;
@@ -13,9 +14,12 @@ mod json;
 mod jsonl;
 mod markdown;
 pub mod model;
+mod pairing;
+mod portable;
 mod prompts;
 mod tally;
 mod time;
+mod trace;
 
 pub use content::{Part, ToolCall, is_compaction_summary, parts, tool_calls};
 pub use json::{Shape, check as check_json};
@@ -44,9 +48,29 @@ pub trait SessionWriter: Send {
     /// Writes one message.
     fn message(&mut self, message: &Message<'_>) -> io::Result<()>;
 
-    /// Writes what stands after the last message.
+    /// Writes what stands after the last message. Fails with [`NothingToShow`] where the format has
+    /// no way to write such a session down; a file of many then holds nothing of it.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
+
+/// The session has nothing that the format shows: a conversation, where it is for conversations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NothingToShow;
+
+impl NothingToShow {
+    /// Whether this is why a writer failed.
+    pub fn is_cause(error: &io::Error) -> bool {
+        matches!(error.get_ref(), Some(cause) if cause.is::<Self>())
+    }
+}
+
+impl fmt::Display for NothingToShow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it has no message of the user or the model")
+    }
+}
+
+impl std::error::Error for NothingToShow {}
 
 /// What a file holds, known before its first byte.
 #[derive(Debug, Clone, Copy)]
@@ -100,8 +124,26 @@ pub enum Feature {
     KeepsDeleted,
     /// A bulk export needs a selection, so that a bare command does not fill a folder.
     NeedsSelection,
+    /// Files are named after the session's id alone, whatever its title becomes.
+    NamedById,
+    /// Without OUTPUT one session goes to standard output: the one asked for, else the latest.
+    DefaultsToLatest,
     /// Takes secrets out unless told not to (`--no-redact`).
     RedactsByDefault,
+}
+
+/// One of several ways to write a format, each a row of the table, and the flag that tells them
+/// apart. The row that is named like the format is the default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variant {
+    /// The format's name.
+    pub of: &'static str,
+    /// The flag, without hyphens.
+    pub flag: &'static str,
+    /// The flag's value for this row.
+    pub value: &'static str,
+    /// One line about the value for people who choose.
+    pub about: &'static str,
 }
 
 /// Starts a file: writes its head and returns the writer for what follows.
@@ -115,6 +157,8 @@ pub struct Format {
     pub name: &'static str,
     /// What `--only` names it by, where it is a view of another format.
     pub only: Option<&'static str>,
+    /// Which of several ways to write a format it is.
+    pub variant: Option<Variant>,
     /// The suffix of its files, without the first dot.
     pub extension: &'static str,
     /// One line for people who choose.
@@ -132,11 +176,23 @@ impl Format {
     pub fn can(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
     }
+
+    /// Whether this is how the format is written unless a flag says otherwise.
+    pub fn is_usual(&self) -> bool {
+        self.variant.is_none_or(|variant| variant.of == self.name)
+    }
 }
 
 /// Every format that is built in.
-pub static FORMATS: &[Format] =
-    &[jsonl::FORMAT, markdown::MD, markdown::QMD, prompts::JSONL, prompts::MD];
+pub static FORMATS: &[Format] = &[
+    jsonl::FORMAT,
+    markdown::MD,
+    markdown::QMD,
+    prompts::JSONL,
+    prompts::MD,
+    trace::CLAUDE,
+    trace::HERMES,
+];
 
 #[cfg(test)]
 mod testing;

@@ -179,6 +179,12 @@ columns! {
         Active = "active",
         /// 1 where an in-place compaction set the message aside.
         Compacted = "compacted",
+        /// Tokens that the model wrote.
+        TokenCount = "token_count",
+        /// 1 where the message was overheard in a group, rather than addressed to the agent.
+        Observed = "observed",
+        /// On a tool message: what the tool's effect on the world was.
+        Effect = "effect_disposition",
     }
 }
 

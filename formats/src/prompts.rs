@@ -21,6 +21,7 @@ const ONLY: &str = "user-prompts";
 pub(crate) const JSONL: Format = Format {
     name: "prompts",
     only: Some(ONLY),
+    variant: None,
     extension: "jsonl",
     about: "the user's prompts alone, one a line",
     layout: Layout::OneFile,
@@ -31,6 +32,7 @@ pub(crate) const JSONL: Format = Format {
 pub(crate) const MD: Format = Format {
     name: "prompts-md",
     only: Some(ONLY),
+    variant: None,
     extension: "md",
     about: "the user's prompts alone, as Markdown",
     layout: Layout::OneFile,

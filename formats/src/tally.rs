@@ -12,6 +12,7 @@ use crate::{FileHead, Format, FormatWriter, Layout, SessionHead, SessionWriter};
 pub static TALLY: Format = Format {
     name: "tally",
     only: None,
+    variant: None,
     extension: "json",
     about: "what a file would hold, counted",
     layout: Layout::OneFile,

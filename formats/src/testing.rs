@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::model::{Column, Header, Message, MessageColumn, Row, Session, SessionColumn, Value};
-use crate::{FileHead, Format, Layout, SessionHead};
+use crate::{FileHead, Format, Layout, NothingToShow, SessionHead};
 
 /// Columns of a store, some of which this version does not know by name.
 fn header<C: Column>(unknown: &[&str]) -> Header<C> {
@@ -13,7 +13,7 @@ fn header<C: Column>(unknown: &[&str]) -> Header<C> {
 
 static SESSIONS: LazyLock<Header<SessionColumn>> = LazyLock::new(|| header(&["thread_id"]));
 static MESSAGES: LazyLock<Header<MessageColumn>> =
-    LazyLock::new(|| header(&["token_count", "codex_message_items"]));
+    LazyLock::new(|| header(&["codex_message_items"]));
 
 /// 2026-07-05T14:30:00Z.
 const START: f64 = 1_783_261_800.0;
@@ -113,7 +113,13 @@ pub(crate) fn write(format: &Format, samples: &[&Sample]) -> String {
                 session.message(message).expect("memory");
             }
         }
-        session.finish().expect("memory");
+        match session.finish() {
+            Err(error) if NothingToShow::is_cause(&error) => match format.layout {
+                Layout::FilePerSession => return "no file\n".to_owned(),
+                Layout::OneFile => {}
+            },
+            finished => finished.expect("memory"),
+        }
     }
     file.finish().expect("memory");
     String::from_utf8(out).expect("UTF-8")

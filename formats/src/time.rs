@@ -29,6 +29,13 @@ pub fn iso_micros(seconds: f64) -> Option<String> {
     Some(if fraction == 0 { format!("{clock}Z") } else { format!("{clock}.{fraction:06}Z") })
 }
 
+/// `2026-07-05T14:30:00.250Z`, always with milliseconds; what is below them is cut off.
+pub(crate) fn iso_millis(seconds: f64) -> Option<String> {
+    let t = instant(seconds)?;
+    let millis = t.as_millisecond().rem_euclid(1000);
+    Some(format!("{}.{millis:03}Z", t.strftime("%Y-%m-%dT%H:%M:%S")))
+}
+
 /// `2026-07-05T14:30:00Z`; a fraction of a second is cut off.
 pub fn iso_seconds(seconds: f64) -> Option<String> {
     Some(format!("{}Z", instant(seconds)?.strftime("%Y-%m-%dT%H:%M:%S")))

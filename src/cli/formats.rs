@@ -20,9 +20,9 @@ fn as_table() -> String {
         let layout = layout(format.layout);
         let suffix = format!(".{}", format.extension);
         let mark = if format.can(Feature::RedactsByDefault) { "; redacted by default" } else { "" };
-        format!("{:<12}{suffix:<14}{layout:<18}{}{mark}\n", format.name, format.about)
+        format!("{:<14}{suffix:<16}{layout:<18}{}{mark}\n", format.name, format.about)
     };
-    let head = format!("{:<12}{:<14}{:<18}{}\n", "NAME", "SUFFIX", "LAYOUT", "WHAT IT HOLDS");
+    let head = format!("{:<14}{:<16}{:<18}{}\n", "NAME", "SUFFIX", "LAYOUT", "WHAT IT HOLDS");
     head + &FORMATS.iter().map(row).collect::<String>()
 }
 
@@ -33,8 +33,11 @@ fn as_json() -> String {
             "only": format.only,
             "extension": format.extension,
             "layout": layout(format.layout),
-            "redacts_by_default": format.can(Feature::RedactsByDefault),
             "joins_lineage": format.can(Feature::JoinsLineage),
+            "keeps_deleted": format.can(Feature::KeepsDeleted),
+            "named_by_id": format.can(Feature::NamedById),
+            "defaults_to_latest": format.can(Feature::DefaultsToLatest),
+            "redacts_by_default": format.can(Feature::RedactsByDefault),
             "about": format.about,
         })
     };

@@ -170,6 +170,12 @@ pub enum Error {
         /// The rules that found it.
         rules: Vec<String>,
     },
+    /// A session has nothing that the format shows.
+    #[error("session {session} has nothing to show in this format")]
+    NothingToShow {
+        /// Its id.
+        session: String,
+    },
     /// A document of no session.
     #[error("there is nothing to write")]
     Nothing,

@@ -1,8 +1,8 @@
 //! File names from session ids and titles: legal on Windows and exFAT, at most 255 bytes, inside
 //! their folder, and distinct for distinct sessions, also where case does not count.
 
-use formats::Format;
 use formats::model::{Session, SessionColumn};
+use formats::{Feature, Format};
 use sha2::{Digest as _, Sha256};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -27,7 +27,10 @@ impl Names {
     /// The name of a session's file in this format.
     pub(super) fn file(&self, session: &Session<'_>, format: &Format) -> String {
         let stem = match self {
-            Names::Usual => stem(session.id(), session.text(SessionColumn::Title)),
+            Names::Usual => {
+                let title = session.text(SessionColumn::Title);
+                stem(session.id(), title.filter(|_| !format.can(Feature::NamedById)))
+            }
             Names::Neutral => format!("shared~{}", hash(session.id())),
             Names::Laid(pattern) => pattern.stem(session),
         };

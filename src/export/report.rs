@@ -21,6 +21,8 @@ pub struct Summary {
     pub unchanged: u64,
     /// Sessions that are in no file, each with the reason.
     pub failures: Vec<Failure>,
+    /// Sessions that are in no file because the format has nothing to show of them.
+    pub nothing_to_show: Vec<String>,
     /// Messages in the files that were written.
     pub messages: u64,
     /// Bytes of the files that were written.

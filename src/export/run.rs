@@ -160,7 +160,7 @@ impl Run<'_, '_> {
         let wanted = (request.shown, request.reach);
         let mut writing = Writing::new(request, progress, summary);
         let files = feed::with(snapshot, &documents, wanted, |feed| match request.format.layout {
-            Layout::OneFile => Ok(vec![writing.one_file(feed, &documents, &mut staging, place)?]),
+            Layout::OneFile => writing.one_file(feed, &documents, &mut staging, place),
             Layout::FilePerSession => {
                 writing.file_each(feed, &documents, &mut staging, place, certain)
             }

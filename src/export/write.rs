@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 
-use formats::FormatWriter;
+use formats::{FormatWriter, NothingToShow};
 
 use super::document::{Context, Document, Opened};
 use super::feed::Feed;
@@ -33,14 +33,14 @@ impl<'r> Writing<'r> {
         Self { request, progress, summary, ids: HashSet::new() }
     }
 
-    /// Writes all documents into one file.
+    /// Writes all documents into one file; none where the format shows nothing of any of them.
     pub(super) fn one_file(
         &mut self,
         feed: &mut Feed<'_>,
         documents: &[Document],
         staging: &mut Staging,
         place: &Place,
-    ) -> Result<Finished, Error> {
+    ) -> Result<Vec<Finished>, Error> {
         let wrote = Error::writing(&place.folder);
         let mut file = staging.file(Gate::new(&self.request.redactor)).map_err(&wrote)?;
         let (mut lineages, mut counts, mut last) = (Vec::new(), Vec::new(), Vec::new());
@@ -49,14 +49,26 @@ impl<'r> Writing<'r> {
         let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
         for document in documents {
             let opened = self.open(document, feed)?;
-            lineages.push(opened.lineage.clone());
-            counts.extend_from_slice(&opened.message_counts());
-            last.extend_from_slice(&opened.last_message_ids());
-            for (rule, count) in self.document(document, opened, feed, writer.as_mut(), &wrote)? {
+            let lineage = opened.lineage.clone();
+            let (messages, until) = (opened.message_counts(), opened.last_message_ids());
+            let taken_out = match self.document(document, opened, feed, writer.as_mut(), &wrote) {
+                Err(Error::NothingToShow { session }) => {
+                    self.summary.nothing_to_show.push(session);
+                    continue;
+                }
+                other => other?,
+            };
+            lineages.push(lineage);
+            counts.extend(messages);
+            last.extend(until);
+            for (rule, count) in taken_out {
                 *redactions.entry(rule).or_default() += count;
             }
         }
         writer.finish().map_err(&wrote)?;
+        if lineages.is_empty() {
+            return Ok(Vec::new());
+        }
         let staged = sound(file.finish().map_err(&wrote)?)?;
         let mut entry = self.entry(&staged, self.file_name());
         entry.message_count = counts.iter().sum();
@@ -64,7 +76,7 @@ impl<'r> Writing<'r> {
         entry.message_counts = Some(counts);
         entry.redactions = redactions;
         entry.last_message_ids = Some(last);
-        Ok(Finished { staged, entry, documents: lineages })
+        Ok(vec![Finished { staged, entry, documents: lineages }])
     }
 
     /// Writes a file for each document. Where what is read is certain at once, as beside a running
@@ -82,6 +94,9 @@ impl<'r> Writing<'r> {
             match self.file(document, feed, staging, place) {
                 Ok(Ok(file)) => files.push(file),
                 Ok(Err(failure)) => self.summary.failures.push(failure),
+                Err(Error::NothingToShow { session }) => {
+                    self.summary.nothing_to_show.push(session);
+                }
                 Err(Error::Unreadable { session, source, .. }) => {
                     self.summary.failures.push(Failure::of(session, &source));
                 }
@@ -159,6 +174,9 @@ impl<'r> Writing<'r> {
         self.progress.step();
         let scope = written.map_err(|error| match error {
             Error::Store(source) => unreadable(document.0[0], Some(id), source),
+            Error::Write { source, .. } if NothingToShow::is_cause(&source) => {
+                Error::NothingToShow { session: id }
+            }
             other => other,
         })?;
         if self.request.listing == Listing::Wanted {

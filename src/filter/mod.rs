@@ -17,6 +17,8 @@ pub enum Selection {
     Sessions(Vec<String>),
     /// The sessions that pass a filter.
     Filtered(Filter),
+    /// The one that somebody spoke in last: not archived, and no delegate.
+    Latest,
 }
 
 impl Selection {

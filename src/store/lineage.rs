@@ -60,6 +60,11 @@ impl Snapshot<'_> {
         Ok(if seen.contains(&key) { chain } else { vec![key] })
     }
 
+    /// Whether a session works for another one.
+    pub(super) fn is_delegate(&self, key: SessionKey) -> Result<bool, Error> {
+        Ok(self.link(key)?.kinship == Kinship::Delegate)
+    }
+
     pub(super) fn model_config(&self, table: &str) -> String {
         let known = self.has_session_column("model_config");
         if known { format!("{table}.model_config") } else { "NULL".to_owned() }

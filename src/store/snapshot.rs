@@ -211,7 +211,30 @@ impl<'c> Snapshot<'c> {
                 Ok(all)
             }
             Selection::Filtered(filter) => self.filtered(filter),
+            Selection::Latest => {
+                let sessions = self.latest()?.into_iter().collect();
+                Ok(Matches { sessions, ..Matches::default() })
+            }
         }
+    }
+
+    /// The session with the latest message, of those that are neither archived nor delegates.
+    fn latest(&self) -> Result<Option<SessionKey>, Error> {
+        let archived = if self.has_session_column("archived") { "s.archived" } else { "0" };
+        let sql = format!(
+            "SELECT s.rowid FROM sessions s \
+             JOIN (SELECT session_id, max(timestamp) AS last FROM messages GROUP BY session_id) m \
+             ON m.session_id = s.id WHERE COALESCE({archived}, 0) = 0 ORDER BY m.last DESC, s.id DESC"
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let key = SessionKey(row.get(0)?);
+            if !self.is_delegate(key)? {
+                return Ok(Some(key));
+            }
+        }
+        Ok(None)
     }
 
     fn filtered(&self, filter: &Filter) -> Result<Matches, Error> {

@@ -59,7 +59,7 @@ fn nothing_is_written_in_any_combination() {
 #[test]
 fn nothing_is_deleted_and_the_line_says_that_it_would_be() {
     let env = env();
-    for format in formats::all().iter().filter(|format| format.joins_lineage) {
+    for format in formats::all().iter().filter(|format| format.keeps_deleted) {
         for yes in ["", "--yes"] {
             let line = format!(
                 "export out-{0} --format {0} --session-id s0 --dry-run --delete-after-verified {yes}",

@@ -8,12 +8,17 @@ use serde::Deserialize;
 use crate::env::{Env, Ran};
 
 #[derive(Debug, Clone, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "what a row can do")]
 pub(crate) struct Format {
     pub(crate) name: String,
     pub(crate) only: Option<String>,
     pub(crate) extension: String,
     layout: String,
     pub(crate) joins_lineage: bool,
+    pub(crate) keeps_deleted: bool,
+    pub(crate) named_by_id: bool,
+    pub(crate) defaults_to_latest: bool,
+    pub(crate) redacts_by_default: bool,
 }
 
 #[derive(Deserialize)]

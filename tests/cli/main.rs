@@ -27,6 +27,7 @@ mod share;
 mod store;
 mod streams;
 mod times;
+mod traces;
 mod tree;
 mod usage;
 mod verify;

@@ -74,7 +74,9 @@ fn a_manifest_line_describes_its_file() {
             assert_eq!(line["sha256"], sha256(&path));
             assert_eq!(line["bytes"], fs::metadata(&path).unwrap().len());
             assert_eq!(line["format"], format.name);
-            assert_eq!((&line["exported_at"], &line["redacted"]), (&json!(NOW), &json!(false)));
+            let redacted =
+                if format.redacts_by_default { json!(["secrets"]) } else { json!(false) };
+            assert_eq!((&line["exported_at"], &line["redacted"]), (&json!(NOW), &redacted));
             assert_eq!(line["redactions"], json!({}));
             assert!(text(&line["tool"]).starts_with("hermes-sessions "));
             assert_eq!(line["message_count"], if format.has_folder() { 2 } else { 4 });

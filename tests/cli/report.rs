@@ -25,7 +25,7 @@ fn the_object_has_these_fields() {
     assert_eq!(json["files"][0]["sha256"].take(), sha256(&env.work("all.jsonl")));
     let wanted = json!({
         "command": "export", "dry_run": false, "matched": 2, "exported": 2, "unchanged": 0,
-        "failed": 0, "failures": [], "excluded": 0, "running_left_out": 0, "messages": 4,
+        "failed": 0, "failures": [], "nothing_to_show": [], "excluded": 0, "running_left_out": 0, "messages": 4,
         "bytes": null, "redactions": {}, "warnings": [],
         "files": [{"path": "./all.jsonl", "format": "jsonl", "session_id": null, "sha256": null}],
         "sessions": [

@@ -24,6 +24,7 @@ const FEATURES: &[Feature] =
 pub(crate) const MD: Format = Format {
     name: "md",
     only: None,
+    variant: None,
     extension: "md",
     about: "Markdown with front matter, a file for each session",
     layout: Layout::FilePerSession,
@@ -37,6 +38,7 @@ pub(crate) const MD: Format = Format {
 pub(crate) const QMD: Format = Format {
     name: "qmd",
     only: None,
+    variant: None,
     extension: "qmd",
     about: "Markdown that Quarto renders without running anything in it",
     layout: Layout::FilePerSession,

@@ -4,6 +4,7 @@ mod deletion;
 mod output;
 mod share;
 mod told;
+mod variant;
 
 use std::fs;
 use std::io::Write;
@@ -33,6 +34,7 @@ use output::{
     refuse_session_id, resolved,
 };
 use share::ShareArgs;
+use variant::VariantArgs;
 
 /// Write sessions to files
 ///
@@ -58,6 +60,8 @@ pub(super) struct ExportArgs {
     /// How to write them; `formats` lists all
     #[arg(long, value_name = "NAME", value_parser = format_names())]
     format: Option<String>,
+    #[command(flatten)]
+    variant: VariantArgs,
     /// A part of the sessions alone
     #[arg(long, value_name = "PART", value_parser = only_names())]
     only: Option<String>,
@@ -127,6 +131,15 @@ fn message_names() -> PossibleValuesParser {
     Shown::ALL.map(Shown::name).into()
 }
 
+/// Whether a selection takes one session, whatever the store holds.
+fn is_alone(selection: &Selection) -> bool {
+    match selection {
+        Selection::Latest => true,
+        Selection::Sessions(ids) => ids.len() == 1,
+        Selection::All | Selection::Filtered(_) => false,
+    }
+}
+
 pub(super) fn run(
     args: &ExportArgs,
     global: &Global,
@@ -134,13 +147,16 @@ pub(super) fn run(
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
     let store = environment.store(global)?;
-    let selection = args.select.selection(environment, terminal)?;
-    let format = args.format()?;
+    let format = args.variant.chosen(args.format()?)?;
+    let selection = match args.select.selection(environment, terminal)? {
+        Selection::All if args.may_be_stdout(format) => Selection::Latest,
+        selection => selection,
+    };
     args.check_flags(format, &selection)?;
     let redactor = args.redact.redactor(args.share.groups(format), environment)?;
     let redactor = Arc::new(redactor.disclosing(args.share.disclosure()));
     terminal.guard(&redactor);
-    let target = args.target(format, environment, &store)?;
+    let target = args.target(format, &selection, environment, &store)?;
     args.check_place(format, &target)?;
     args.share.check_place(args.output.as_deref(), &target)?;
     args.check_report(&redactor, &target, environment, &store)?;
@@ -228,6 +244,11 @@ impl ExportArgs {
         }
         let pattern = Pattern::parse(pattern);
         pattern.map(Names::Laid).map_err(|error| UsageError::new(format!("--name: {error}")))
+    }
+
+    /// Whether a session alone goes to standard output although no OUTPUT says so.
+    fn may_be_stdout(&self, format: &Format) -> bool {
+        self.output.is_none() && format.can(Feature::DefaultsToLatest)
     }
 
     fn shown(&self) -> Shown {
@@ -338,11 +359,13 @@ impl ExportArgs {
     fn target(
         &self,
         format: &Format,
+        selection: &Selection,
         environment: &Environment,
         store: &Path,
     ) -> anyhow::Result<Target> {
         let Some(output) = &self.output else {
             return match format.layout {
+                _ if self.may_be_stdout(format) && is_alone(selection) => Ok(Target::Stream),
                 Layout::FilePerSession => {
                     Ok(Target::Folder(environment.hermes_home.join("session-exports")))
                 }
@@ -395,7 +418,9 @@ impl ExportArgs {
 
     fn status(&self, summary: &Summary) -> ExitStatus {
         let damaged = summary.warnings.count > 0 && !self.lenient;
-        if summary.failures.is_empty() && summary.stale.is_empty() && !damaged {
+        // Of many sessions some may be empty; one that was named should not be.
+        let missed = !self.select.ids().is_empty() && !summary.nothing_to_show.is_empty();
+        if summary.failures.is_empty() && summary.stale.is_empty() && !damaged && !missed {
             ExitStatus::Done
         } else {
             ExitStatus::Failed

@@ -11,7 +11,9 @@ use crate::{manifest, store};
 
 pub(super) fn by_suffix(output: &Path, only: Option<&str>) -> Option<&'static Format> {
     let name = output.file_name()?.to_str()?.to_lowercase();
-    let fits = |f: &&Format| f.only == only && name.ends_with(&format!(".{}", f.extension));
+    let fits = |f: &&Format| {
+        f.only == only && f.is_usual() && name.ends_with(&format!(".{}", f.extension))
+    };
     FORMATS.iter().filter(fits).max_by_key(|f| f.extension.len())
 }
 

@@ -1,5 +1,6 @@
 //! What an export tells when it is done: lines for people, one object for scripts.
 
+use formats::NothingToShow;
 use serde_json::json;
 
 use super::super::Global;
@@ -50,6 +51,13 @@ impl ExportArgs {
         if summary.excluded > 0 {
             let excluded = counted(summary.excluded, "session");
             terminal.note(&format!("{excluded} left out by --exclude"));
+        }
+        for id in summary.nothing_to_show.iter().take(terminal.patience()) {
+            terminal.note(&format!("session {id} was left out: {NothingToShow}"));
+        }
+        if summary.nothing_to_show.len() > terminal.patience() {
+            let more = summary.nothing_to_show.len() - terminal.patience();
+            terminal.note(&format!("{} more were left out, too", counted(more as u64, "session")));
         }
         if summary.matched == 0 {
             terminal.note("no session matches; nothing was written");
@@ -111,7 +119,9 @@ impl ExportArgs {
         {
             failure.extend(report);
         }
-        let is_data = !self.dry_run && self.output.as_deref().is_some_and(is_stdout);
+        let alone = self.select.ids().len() == 1
+            && self.format().is_ok_and(|format| self.may_be_stdout(format));
+        let is_data = !self.dry_run && (alone || self.output.as_deref().is_some_and(is_stdout));
         let line = format!("{object}\n");
         if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }
     }
@@ -131,6 +141,7 @@ impl ExportArgs {
             "unchanged": summary.unchanged,
             "failed": summary.failures.len(),
             "failures": failures,
+            "nothing_to_show": summary.nothing_to_show,
             "excluded": summary.excluded,
             "running_left_out": summary.running_left_out,
             "messages": summary.messages,

@@ -16,6 +16,8 @@ pub(super) struct Environment {
     pub(super) home: Option<PathBuf>,
     pub(super) hermes_home: PathBuf,
     pub(super) clock: Clock,
+    /// What long texts are read with.
+    pub(super) pager: Option<String>,
 }
 
 impl Environment {
@@ -26,7 +28,8 @@ impl Environment {
             None => default_hermes_home(home.as_deref()),
         };
         let clock = Clock { now: now()?, zone: TimeZone::system() };
-        Ok(Self { home, hermes_home, clock })
+        let pager = env::var("PAGER").ok();
+        Ok(Self { home, hermes_home, clock, pager })
     }
 
     /// The store that the arguments name.

@@ -143,6 +143,9 @@ fn tell(args: &ListArgs, list: &Sessions, terminal: &Terminal) {
     if list.more {
         terminal.note(&format!("there are more than {}; --limit N shows them", args.limit));
     }
+    if let Some(note) = list.unindexed.and_then(crate::store::Unindexed::note) {
+        terminal.note(note);
+    }
     if list.excluded > 0 {
         terminal.note(&format!("{} left out by --exclude", list.excluded));
     }

@@ -14,6 +14,7 @@ mod man;
 mod redaction;
 mod rules;
 mod scan;
+mod search;
 mod select;
 mod table;
 mod terminal;
@@ -78,6 +79,7 @@ enum Command {
     Export(export::ExportArgs),
     Import(import::ImportArgs),
     List(list::ListArgs),
+    Search(search::SearchArgs),
     Verify(verify::VerifyArgs),
     Scan(scan::ScanArgs),
     Rules(rules::RulesArgs),
@@ -94,6 +96,7 @@ impl Command {
             Command::Export(args) => args.report_failure(&mut object),
             Command::Import(_) => print_failure(object, "import"),
             Command::List(_) => print_failure(object, "list"),
+            Command::Search(_) => print_failure(object, "search"),
             Command::Verify(_) => print_failure(object, "verify"),
             Command::Scan(_) => print_failure(object, "scan"),
             Command::Rules(_) => print_failure(object, "rules"),
@@ -133,6 +136,7 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {
         Command::Export(args) => export::run(args, &cli.global, &environment, terminal),
         Command::Import(args) => import::run(args, &cli.global, &environment, terminal),
         Command::List(args) => list::run(args, &cli.global, &environment, terminal),
+        Command::Search(args) => search::run(args, &cli.global, &environment, terminal),
         Command::Verify(args) => verify::run(args, &cli.global, &environment, terminal),
         Command::Scan(args) => scan::run(args, &cli.global, &environment, terminal),
         Command::Rules(args) => rules::run(args, &cli.global, &environment, terminal),

@@ -8,6 +8,7 @@ use globset::Glob;
 use super::environment::Environment;
 use super::exit::UsageError;
 use super::terminal::Terminal;
+use crate::filter::query::Query;
 use crate::filter::time::{self, Point};
 use crate::filter::{Archived, Column, Condition, Exclude, Filter, Selection, State, Test};
 
@@ -57,6 +58,9 @@ pub(super) struct SelectArgs {
     /// Part of the git branch's name, in any case
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     branch: Option<String>,
+    /// What the user or the model said, as `search` finds it: words, "exact words", OR, NOT, begin*
+    #[arg(long = "match", value_name = "QUERY", allow_hyphen_values = true)]
+    said: Vec<String>,
     /// The working folder, or one above it
     #[arg(long, value_name = "FOLDER", allow_hyphen_values = true)]
     cwd: Option<String>,
@@ -133,11 +137,13 @@ impl SelectArgs {
         let (texts, times) = (self.texts(environment)?, self.times(environment, terminal)?);
         let filter = Filter {
             tests: [texts, self.numbers()?, times, own].concat(),
+            said: self.said.iter().map(|text| said(text)).collect::<Result<_, _>>()?,
             excluded: self.exclude.iter().map(|text| exclude(text)).collect::<Result<_, _>>()?,
             state: if self.include_open { State::Any } else { State::Ended },
             archived: Archived::Any,
         };
-        let filtered = !filter.tests.is_empty() || !filter.excluded.is_empty();
+        let filtered =
+            !filter.tests.is_empty() || !filter.said.is_empty() || !filter.excluded.is_empty();
         if self.session_id.is_empty() {
             let selected = filtered || self.include_open;
             return Ok(if selected { Selection::Filtered(filter) } else { Selection::All });
@@ -266,6 +272,11 @@ fn number(flag: &str, value: &str, column: Column) -> Result<f64, UsageError> {
     let count: u64 = value.parse().map_err(|_| refused("whole number"))?;
     #[expect(clippy::cast_precision_loss, reason = "no store counts to 2^53")]
     Ok(count as f64)
+}
+
+fn said(text: &str) -> Result<Query, UsageError> {
+    let nothing = || UsageError::new(format!("--match: there is no word in `{text}`"));
+    Query::parse(given("--match", text)?).ok_or_else(nothing)
 }
 
 fn exclude(text: &str) -> Result<Exclude, UsageError> {

@@ -72,6 +72,11 @@ impl Terminal {
         self.styled_as("2", text)
     }
 
+    /// The same, as a find.
+    pub(super) fn mark(&self, text: &str) -> String {
+        if self.styled { self.styled_as("1;33", text) } else { format!(">>>{text}<<<") }
+    }
+
     fn styled_as(&self, style: &str, text: &str) -> String {
         if self.styled { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -185,6 +190,31 @@ pub(super) fn print_aside(text: &str) -> io::Result<()> {
 /// Standard output as a stream of bytes.
 pub(super) fn stdout() -> impl Write + use<> {
     io::stdout().lock()
+}
+
+/// Text to standard output, on a terminal through a pager. An empty name means none.
+pub(super) fn paged(
+    pager: Option<&str>,
+    mut write: impl FnMut(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let pager = pager.unwrap_or(if cfg!(windows) { "more" } else { "less" }).trim();
+    if !is_terminal() || pager.is_empty() || pager == "cat" {
+        return write(&mut stdout());
+    }
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut command = std::process::Command::new(shell);
+    command.args([flag, pager]).stdin(std::process::Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let Ok(mut child) = command.spawn() else { return write(&mut stdout()) };
+    let written = child.stdin.take().map_or(Ok(()), |mut input| write(&mut input));
+    let ended = child.wait();
+    match written {
+        // Whoever pages has read enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.and(ended.map(|_| ())),
+    }
 }
 
 /// Control characters of titles and paths must not move the cursor or rename the window.

@@ -4,9 +4,11 @@
 //! compiling them to SQL (in `store::query`, beside the schema) cannot fail. Nothing here reads
 //! the store, the clock or the environment.
 
+pub mod query;
 pub mod time;
 
 use globset::GlobMatcher;
+use query::Query;
 
 /// What a command works on.
 #[derive(Debug, Clone)]
@@ -37,6 +39,8 @@ impl Selection {
 pub struct Filter {
     /// What a session's columns must satisfy.
     pub tests: Vec<Test>,
+    /// What the user or the model must have said; all of these.
+    pub said: Vec<Query>,
     /// What takes a session out again.
     pub excluded: Vec<Exclude>,
     /// Whether running sessions pass.
@@ -48,8 +52,8 @@ pub struct Filter {
 impl Filter {
     /// Lets every session pass.
     pub fn everything() -> Self {
-        let (tests, excluded) = (Vec::new(), Vec::new());
-        Self { tests, excluded, state: State::Any, archived: Archived::Any }
+        let (tests, said, excluded) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tests, said, excluded, state: State::Any, archived: Archived::Any }
     }
 }
 

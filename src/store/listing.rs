@@ -11,6 +11,7 @@ use rusqlite::OptionalExtension as _;
 use rusqlite::types::ValueRef;
 
 use super::lineage::Kinship;
+use super::search::Unindexed;
 use super::snapshot::decoded;
 use super::text::as_text;
 use super::{Error, SessionKey, Snapshot};
@@ -76,6 +77,8 @@ pub struct Page {
     pub excluded: u64,
     /// Sessions whose rows are damaged.
     pub unreadable: u64,
+    /// Why every message was searched for what was said.
+    pub unindexed: Option<Unindexed>,
     /// The times of messages are damaged, so the order is that of the starts.
     pub by_start: bool,
 }
@@ -106,6 +109,7 @@ impl Snapshot<'_> {
         if !matches!(listing.selection, Selection::All) {
             let matches = self.matching(&listing.selection)?;
             walk.page.excluded = matches.excluded;
+            walk.page.unindexed = matches.unindexed;
             walk.page.unreadable = matches.unreadable.len() as u64;
             let mut roots = HashSet::new();
             for key in matches.sessions {
@@ -214,6 +218,11 @@ impl Snapshot<'_> {
             }
             path.push(parent);
         }
+    }
+
+    /// How a session stands to others; never `All`.
+    pub fn kind(&self, key: SessionKey) -> Result<Kind, Error> {
+        Ok(self.standing(key)?.kind)
     }
 
     /// The segment in which Hermes goes on with a conversation that has come to `key`: of several

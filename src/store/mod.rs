@@ -3,6 +3,7 @@
 //! [`read`] lends out one consistent [`Snapshot`]; what it yields is [`Raw`](crate::redact::Raw) and
 //! leaves through redaction alone. Reading creates, changes and checkpoints nothing.
 
+mod around;
 mod change;
 mod create;
 mod decode;
@@ -12,6 +13,7 @@ mod listing;
 mod open;
 mod query;
 mod rows;
+mod search;
 mod snapshot;
 mod text;
 
@@ -26,6 +28,7 @@ pub use decode::Fault;
 pub use listing::{Entry, Kind, Listing, Page};
 pub use open::read;
 pub use rows::{Decoded, Decoder, Rows, Stored};
+pub use search::{Hit, Piece, Search, Sort, Unindexed};
 pub use snapshot::{Extent, Matches, SessionKey, Shown, Snapshot};
 
 /// What can go wrong with a store.
@@ -90,6 +93,17 @@ pub enum Error {
     /// No session has this id.
     #[error("no session has the id `{0}`")]
     NoSuchSession(String),
+    /// A message is not where it was looked for.
+    #[error("message {message} is not in session `{session}`, nor in one of its family")]
+    NoSuchMessage {
+        /// The message's row id.
+        message: i64,
+        /// The session that was named.
+        session: String,
+    },
+    /// There is nothing to be the last.
+    #[error("the store has no such session")]
+    NoSession,
     /// Several sessions' ids begin with this text.
     #[error("`{given}` is the beginning of more than one id: {}", candidates.join(", "))]
     Ambiguous {
@@ -123,6 +137,8 @@ impl Error {
             | Error::NotADatabase(_)
             | Error::NotAStore { .. }
             | Error::TakesOthers
+            | Error::NoSuchMessage { .. }
+            | Error::NoSession
             | Error::Refused(_)
             | Error::TitleTaken { .. }
             | Error::NoArchive

@@ -197,13 +197,13 @@ impl State {
     }
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-fn stamp(path: &Path) -> Result<Option<(u64, SystemTime)>, Error> {
+pub(super) fn stamp(path: &Path) -> Result<Option<(u64, SystemTime)>, Error> {
     let failed = |source| Error::Io { path: path.to_owned(), source };
     match fs::metadata(path) {
         Ok(meta) => Ok(Some((meta.len(), meta.modified().map_err(failed)?))),
@@ -212,7 +212,7 @@ fn stamp(path: &Path) -> Result<Option<(u64, SystemTime)>, Error> {
     }
 }
 
-fn unreadable(path: &Path, source: std::io::Error) -> Error {
+pub(super) fn unreadable(path: &Path, source: std::io::Error) -> Error {
     if source.kind() == ErrorKind::NotFound {
         Error::Missing(path.to_owned())
     } else {

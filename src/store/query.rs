@@ -105,6 +105,7 @@ mod tests {
     fn compiled(column: Column, condition: Condition) -> Where {
         let filter = Filter {
             tests: vec![Test { column, condition }],
+            said: Vec::new(),
             excluded: Vec::new(),
             state: State::Ended,
             archived: Archived::Any,

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::decode::{self, Fault, Kind};
 use super::rows::{Decoder, Stored};
+use super::search::Unindexed;
 use super::{Error, query, text};
 use crate::filter::{Exclude, Filter, Selection};
 use crate::redact::Raw;
@@ -38,6 +39,8 @@ pub struct Matches {
     pub excluded: u64,
     /// Sessions whose row is damaged, so that nothing is known of them.
     pub unreadable: Vec<SessionKey>,
+    /// Why every message was searched for what was said.
+    pub unindexed: Option<Unindexed>,
 }
 
 /// Which messages of a session are meant.
@@ -74,7 +77,7 @@ impl Shown {
 #[derive(Debug, Clone)]
 pub struct Extent {
     /// Rows with nothing between them, first and last; a session that was alone in writing is one.
-    runs: Vec<(i64, i64)>,
+    pub(super) runs: Vec<(i64, i64)>,
     messages: u64,
     /// When the last of them was sent: seconds since the epoch.
     pub last_active: Option<f64>,
@@ -238,16 +241,37 @@ impl<'c> Snapshot<'c> {
     }
 
     fn filtered(&self, filter: &Filter) -> Result<Matches, Error> {
-        match self.matches(filter, "sessions", None) {
-            Err(Error::Damaged(_)) => self.matches_one_by_one(filter),
+        let (said, unindexed) = self.said(filter)?;
+        let matches = match self.matches(filter, said.as_ref(), "sessions", None) {
+            Err(Error::Damaged(_)) => self.matches_one_by_one(filter, said.as_ref()),
             other => other,
+        };
+        Ok(Matches { unindexed, ..matches? })
+    }
+
+    /// The sessions in which everything was said that a filter asks for; `None` where it asks for
+    /// nothing.
+    fn said(
+        &self,
+        filter: &Filter,
+    ) -> Result<(Option<HashSet<SessionKey>>, Option<Unindexed>), Error> {
+        let (mut all, mut why) = (None::<HashSet<SessionKey>>, None);
+        for query in &filter.said {
+            let (found, unindexed) = self.saying(query)?;
+            all = Some(match all {
+                Some(before) => before.intersection(&found).copied().collect(),
+                None => found,
+            });
+            why = why.or(unindexed);
         }
+        Ok((all, why))
     }
 
     /// What passes the filter, among all rows or of one.
     fn matches(
         &self,
         filter: &Filter,
+        said: Option<&HashSet<SessionKey>>,
         from: &str,
         only: Option<SessionKey>,
     ) -> Result<Matches, Error> {
@@ -269,6 +293,10 @@ impl<'c> Snapshot<'c> {
         let mut rows = statement.query(params_from_iter(values))?;
         let mut matches = Matches::default();
         while let Some(row) = rows.next()? {
+            if said.is_some_and(|said| row.get(0).is_ok_and(|key| !said.contains(&SessionKey(key))))
+            {
+                continue;
+            }
             if is_excluded(filter, row)? {
                 matches.excluded += 1;
             } else if query::passes(filter.state, row.get(1)?) {
@@ -281,13 +309,17 @@ impl<'c> Snapshot<'c> {
     }
 
     /// The same without indexes and a row at a time, so that a damaged page costs its own rows.
-    fn matches_one_by_one(&self, filter: &Filter) -> Result<Matches, Error> {
+    fn matches_one_by_one(
+        &self,
+        filter: &Filter,
+        said: Option<&HashSet<SessionKey>>,
+    ) -> Result<Matches, Error> {
         let sql = "SELECT rowid FROM sessions NOT INDEXED";
         let mut statement = self.connection.prepare(sql)?;
         let keys = statement.query_map([], |row| row.get(0).map(SessionKey))?;
         let mut matches = Matches::default();
         for key in keys.collect::<Result<Vec<_>, _>>()? {
-            match self.matches(filter, "sessions NOT INDEXED", Some(key)) {
+            match self.matches(filter, said, "sessions NOT INDEXED", Some(key)) {
                 Ok(one) => {
                     matches.sessions.extend(one.sessions);
                     matches.running_left_out += one.running_left_out;
@@ -426,7 +458,7 @@ impl<'c> Snapshot<'c> {
         Ok(extent)
     }
 
-    fn shown_condition(&self, shown: Shown) -> &'static str {
+    pub(super) fn shown_condition(&self, shown: Shown) -> &'static str {
         let has = |column| self.messages.header.position(column).is_some();
         match shown {
             _ if !has(MessageColumn::Active) => "1",

@@ -27,6 +27,8 @@ pub struct Sessions {
     pub excluded: u64,
     /// Sessions whose rows are damaged.
     pub unreadable: u64,
+    /// Why every message was searched for what was said.
+    pub unindexed: Option<store::Unindexed>,
     /// The times of messages are damaged, so the order is that of the starts.
     pub by_start: bool,
 }
@@ -84,6 +86,7 @@ pub fn sessions(
             more: page.more,
             excluded: page.excluded,
             unreadable: page.unreadable,
+            unindexed: page.unindexed,
             by_start: page.by_start,
         };
         for entry in page.entries {

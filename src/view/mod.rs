@@ -2,7 +2,11 @@
 //! by the command line or written as JSON.
 
 mod listing;
+mod said;
+mod search;
 mod text;
 
 pub use listing::{Listed, Sessions, sessions};
+pub use said::Said;
+pub use search::{Discovery, Excerpt, Found, Match, browse, discover, scroll, whole};
 pub use text::{one_line, preview};

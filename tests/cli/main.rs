@@ -23,6 +23,7 @@ mod reading;
 mod report;
 mod sanitize;
 mod schemas;
+mod searching;
 mod share;
 mod store;
 mod streams;

@@ -48,6 +48,9 @@ impl ExportArgs {
             let verb = if summary.running_left_out == 1 { "matches" } else { "match" };
             terminal.note(&format!("{running} also {verb}; --include-open adds them"));
         }
+        if let Some(note) = summary.unindexed.and_then(crate::store::Unindexed::note) {
+            terminal.note(note);
+        }
         if summary.excluded > 0 {
             let excluded = counted(summary.excluded, "session");
             terminal.note(&format!("{excluded} left out by --exclude"));

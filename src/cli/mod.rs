@@ -12,10 +12,13 @@ mod import;
 mod list;
 mod man;
 mod redaction;
+mod resolve;
 mod rules;
 mod scan;
 mod search;
 mod select;
+mod show;
+mod stats;
 mod table;
 mod terminal;
 mod verify;
@@ -79,7 +82,10 @@ enum Command {
     Export(export::ExportArgs),
     Import(import::ImportArgs),
     List(list::ListArgs),
+    Show(show::ShowArgs),
     Search(search::SearchArgs),
+    Resolve(resolve::ResolveArgs),
+    Stats(stats::StatsArgs),
     Verify(verify::VerifyArgs),
     Scan(scan::ScanArgs),
     Rules(rules::RulesArgs),
@@ -96,7 +102,10 @@ impl Command {
             Command::Export(args) => args.report_failure(&mut object),
             Command::Import(_) => print_failure(object, "import"),
             Command::List(_) => print_failure(object, "list"),
+            Command::Show(_) => print_failure(object, "show"),
             Command::Search(_) => print_failure(object, "search"),
+            Command::Resolve(_) => print_failure(object, "resolve"),
+            Command::Stats(_) => print_failure(object, "stats"),
             Command::Verify(_) => print_failure(object, "verify"),
             Command::Scan(_) => print_failure(object, "scan"),
             Command::Rules(_) => print_failure(object, "rules"),
@@ -136,7 +145,10 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {
         Command::Export(args) => export::run(args, &cli.global, &environment, terminal),
         Command::Import(args) => import::run(args, &cli.global, &environment, terminal),
         Command::List(args) => list::run(args, &cli.global, &environment, terminal),
+        Command::Show(args) => show::run(args, &cli.global, &environment, terminal),
         Command::Search(args) => search::run(args, &cli.global, &environment, terminal),
+        Command::Resolve(args) => resolve::run(args, &cli.global, &environment, terminal),
+        Command::Stats(args) => stats::run(args, &cli.global, &environment, terminal),
         Command::Verify(args) => verify::run(args, &cli.global, &environment, terminal),
         Command::Scan(args) => scan::run(args, &cli.global, &environment, terminal),
         Command::Rules(args) => rules::run(args, &cli.global, &environment, terminal),

@@ -14,6 +14,7 @@ mod open;
 mod query;
 mod rows;
 mod search;
+mod size;
 mod snapshot;
 mod text;
 
@@ -29,6 +30,7 @@ pub use listing::{Entry, Kind, Listing, Page};
 pub use open::read;
 pub use rows::{Decoded, Decoder, Rows, Stored};
 pub use search::{Hit, Piece, Search, Sort, Unindexed};
+pub use size::{Size, size};
 pub use snapshot::{Extent, Matches, SessionKey, Shown, Snapshot};
 
 /// What can go wrong with a store.

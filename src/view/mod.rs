@@ -4,9 +4,13 @@
 mod listing;
 mod said;
 mod search;
+mod session;
 mod text;
+mod totals;
 
 pub use listing::{Listed, Sessions, sessions};
 pub use said::Said;
 pub use search::{Discovery, Excerpt, Found, Match, browse, discover, scroll, whole};
+pub use session::{Event, Head, Recap, Turn, latest, recap, resolve, transcript};
 pub use text::{one_line, preview};
+pub use totals::{By, Group, Sums, Totals, totals};

@@ -25,6 +25,7 @@ mod sanitize;
 mod schemas;
 mod searching;
 mod share;
+mod showing;
 mod store;
 mod streams;
 mod times;

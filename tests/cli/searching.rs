@@ -258,7 +258,7 @@ fn escape_sequences_are_shown_not_sent() {
     let env =
         Env::with([said("s", "needle \u{1b}]0;owned\u{7}\u{1b}[2J").with("title", "\u{1b}[31m")]);
     for line in
-        ["search needle", "search --session-id s", "list", "search"]
+        ["search needle", "search --session-id s", "list", "show s", "show s --recap", "search"]
     {
         let ran = env.run(line).ok();
         assert!(!ran.stdout.contains('\u{1b}') && !ran.stdout.contains('\u{7}'), "{ran}");
@@ -269,7 +269,7 @@ fn escape_sequences_are_shown_not_sent() {
 fn finds_are_redacted_before_a_snippet_is_cut() {
     let token = ["ghp", "_", "R2vX8kQ1mZ", "7tLw4Yc9Bn", "3Hd6Js0PfG", "5aEuTi"].concat();
     let env = Env::with([session("s").user(format!("the token {token} needle")).assistant("ok")]);
-    for line in ["search needle --redact", "search needle --redact --json"] {
+    for line in ["search needle --redact", "search needle --redact --json", "show s --redact"] {
         let ran = env.run(line).ok();
         assert!(!ran.stdout.contains(&token[8..20]), "{ran}");
     }

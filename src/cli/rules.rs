@@ -11,9 +11,9 @@ use super::environment::Environment;
 use super::exit::UsageError;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
-use crate::redact::check::{Fault, check};
+use crate::redact::check::{Fault, check, untried};
 use crate::redact::rule::Rule;
-use crate::redact::{builtin, load};
+use crate::redact::{Context, builtin, contexts, load};
 
 /// List, check and explain the rules that redaction goes by
 #[derive(Debug, Args)]
@@ -70,13 +70,16 @@ fn loaded(path: &std::path::Path) -> anyhow::Result<Vec<Rule>> {
 
 fn list(rules: &[Rule], global: &Global) -> anyhow::Result<ExitStatus> {
     if global.json {
-        let rules: Vec<_> = rules.iter().map(as_json).collect();
+        let rules: Vec<_> = rules.iter().map(as_json).chain(contexts().map(context_json)).collect();
         terminal::print(&format!("{}\n", json!({ "rules": rules })))?;
         return Ok(ExitStatus::Done);
     }
     let mut text = String::new();
-    for rule in rules {
-        let _ = writeln!(text, "{:<36} {:<8} {}", rule.id, rule.group.name(), rule.description);
+    let patterns =
+        rules.iter().map(|rule| (rule.id.as_str(), rule.group, rule.description.as_str()));
+    let contexts = contexts().map(|context| (context.id, context.group, context.description));
+    for (id, group, description) in patterns.chain(contexts) {
+        let _ = writeln!(text, "{id:<36} {:<8} {description}", group.name());
     }
     terminal::list(&text)?;
     Ok(ExitStatus::Done)
@@ -95,17 +98,25 @@ fn run_check(
     if files.is_empty() {
         rules = builtin::rules()?;
     }
-    let faults = check(&rules);
+    let (faults, untried) = (check(&rules), untried(&rules));
     if global.json {
-        let faults: Vec<_> = faults
-            .iter()
-            .map(|Fault { rule, what }| json!({ "rule": rule, "what": what }))
-            .collect();
-        let report = json!({ "command": "rules check", "rules": rules.len(), "faults": faults });
+        let told = |faults: &[Fault]| -> Vec<_> {
+            faults.iter().map(|f| json!({ "rule": f.rule, "what": f.what })).collect()
+        };
+        let report = json!({
+            "command": "rules check", "rules": rules.len(), "faults": told(&faults), "notes": told(&untried),
+        });
         terminal::print(&format!("{report}\n"))?;
     } else {
         for Fault { rule, what } in &faults {
             terminal.error(&format!("rule {rule}: {what}"), &[], None);
+        }
+        if !untried.is_empty() {
+            let which = match untried.as_slice() {
+                [one] => format!("rule {} has no example", one.rule),
+                many => format!("{} rules have no example", many.len()),
+            };
+            terminal.note(&format!("{which}, so nothing was tried on them"));
         }
         terminal.done(&format!("{} rules, {} faults", rules.len(), faults.len()));
     }
@@ -113,6 +124,9 @@ fn run_check(
 }
 
 fn explain(rules: &[Rule], id: &str, global: &Global) -> anyhow::Result<ExitStatus> {
+    if let Some(context) = contexts().find(|context| context.id == id) {
+        return explain_context(context, global);
+    }
     let rule = rules.iter().find(|rule| rule.id == id).ok_or_else(|| {
         UsageError::new(format!("there is no rule `{id}`")).hint("`rules list` lists all")
     })?;
@@ -132,6 +146,25 @@ fn explain(rules: &[Rule], id: &str, global: &Global) -> anyhow::Result<ExitStat
     }
     terminal::list(&text)?;
     Ok(ExitStatus::Done)
+}
+
+fn explain_context(context: Context, global: &Global) -> anyhow::Result<ExitStatus> {
+    if global.json {
+        terminal::print(&format!("{}\n", context_json(context)))?;
+    } else {
+        let Context { id, group, description } = context;
+        let found = "by what stands beside the value, in any notation, and not by a pattern";
+        terminal::list(&format!(
+            "{id}: {description}\ngroup:    {}\nfound:    {found}\n",
+            group.name()
+        ))?;
+    }
+    Ok(ExitStatus::Done)
+}
+
+fn context_json(context: Context) -> serde_json::Value {
+    let Context { id, group, description } = context;
+    json!({ "id": id, "group": group.name(), "description": description })
 }
 
 fn as_json(rule: &Rule) -> serde_json::Value {

@@ -25,6 +25,7 @@ pub const FILES: &[(&str, &str)] = files![
     "forges.toml",
     "hashes.toml",
     "keys.toml",
+    "logins.toml",
     "mail.toml",
     "monitoring.toml",
     "packages.toml",
@@ -46,7 +47,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::redact::check::check;
+    use crate::redact::check::{check, untried};
 
     #[test]
     fn every_file_of_the_folder_is_listed() {
@@ -67,7 +68,8 @@ mod tests {
 
     #[test]
     fn no_rule_has_a_fault() {
-        let faults = check(&rules().unwrap());
+        let rules = rules().unwrap();
+        let faults = [check(&rules), untried(&rules)].concat();
         assert!(faults.is_empty(), "{faults:#?}");
     }
 }

@@ -12,6 +12,8 @@ use super::header::{cookie_pairs, is_cookie_name, scheme_len};
 use super::name::{Claim, claim};
 use super::natural::looks_random;
 use super::read::{Opening, Operator, opening};
+use super::rule::Group;
+use super::tongues::is_end;
 use super::url::{authority, is_url_password, is_url_token, userinfo};
 use super::value::{Setting, is_secret};
 
@@ -54,6 +56,26 @@ impl Kind {
         }
     }
 
+    /// One line for people.
+    fn description(self) -> &'static str {
+        match self {
+            Self::Password => "Password that its name, or what stands round it, gives away",
+            Self::Secret => "Key, client secret or the like under a name that says so",
+            Self::Token => "Token or credential under a name that says so",
+            Self::Authorization => "What follows the scheme of an Authorization header",
+            Self::Cookie => "Value of a cookie that carries a session",
+            Self::UrlPassword => "Password, or token in its place, before the host of an URL",
+            Self::KnownValue => {
+                "Value of a file in which Hermes keeps secrets, or of --redact-values"
+            }
+            Self::PlatformId => "Id of a user or chat under its name, or in a column for it",
+        }
+    }
+
+    fn group(self) -> Group {
+        if self == Self::PlatformId { Group::Pii } else { Group::Secrets }
+    }
+
     pub(super) fn of(claim: Claim) -> Self {
         match claim {
             Claim::Password => Self::Password,
@@ -61,6 +83,27 @@ impl Kind {
             Claim::Token | Claim::Key => Self::Token,
         }
     }
+}
+
+/// A kind of finding that no pattern makes, but what stands beside a value.
+#[derive(Debug, Clone, Copy)]
+pub struct Context {
+    /// Stands in the marker.
+    pub id: &'static str,
+    /// What it belongs to.
+    pub group: Group,
+    /// One line for people.
+    pub description: &'static str,
+}
+
+/// All of them.
+pub fn contexts() -> impl Iterator<Item = Context> {
+    let kinds = Kind::ALL.into_iter();
+    kinds.map(|kind| Context {
+        id: kind.id(),
+        group: kind.group(),
+        description: kind.description(),
+    })
 }
 
 /// The walk over one text.
@@ -97,10 +140,14 @@ impl<'t> Walk<'t> {
         }
         let name = self.name_around(stem);
         self.named = name.end;
+        if let Some(range) = self.value_before(&name) {
+            self.found.push((range, Kind::Password));
+            return;
+        }
         let Some(open) = opening(self.text, &name) else {
             return;
         };
-        if self.is_plainly_prose(&name, &open) {
+        if self.is_plainly_prose(&name, &open) || self.closes_code(&name, &open) {
             return;
         }
         let full = self.with_words_before(&name);
@@ -109,6 +156,17 @@ impl<'t> Walk<'t> {
             self.cookies(&open, written.starts_with('-'));
         } else if let Some(claim) = claim(written) {
             self.value(&name, open, claim);
+        }
+    }
+
+    /// A word that is a name by itself stands here.
+    pub(super) fn at_word(&mut self, word: &Range<usize>, claim: Claim) {
+        if word.end <= self.named || !is_end(self.text, word.end) {
+            return;
+        }
+        self.named = word.end;
+        if let Some(open) = opening(self.text, word) {
+            self.value(word, open, claim);
         }
     }
 
@@ -128,10 +186,55 @@ impl<'t> Walk<'t> {
         word.clone().count() < 12 && !word.into_iter().any(u8::is_ascii_digit)
     }
 
+    /// `X is the root password`, `X as the password`: a value before the words that say what it is.
+    fn value_before(&self, name: &Range<usize>) -> Option<Range<usize>> {
+        const LINKS: [&str; 5] = ["is", "was", "as", "for", "are"];
+        const ARTICLES: [&str; 7] = ["the", "my", "our", "your", "its", "their", "a"];
+        const MOST: usize = 96; // bytes that the value and four words take
+        let is_password = || claim(&self.text[name.clone()]) == Some(Claim::Password);
+        if !self.text[..name.start].ends_with(' ') || !is_password() {
+            return None;
+        }
+        let from = limit(self.text, name.start.saturating_sub(MOST));
+        let line = self.text[from..name.start].rsplit('\n').next()?;
+        let mut words = line.split(' ').rev().filter(|word| !word.is_empty());
+        words.by_ref().take(3).find(|word| ARTICLES.contains(word))?;
+        let word = words.next().filter(|link| LINKS.contains(link)).and_then(|_| words.next())?;
+        let value = word.trim_matches(|c: char| "\"'`,()".contains(c));
+        let is_constant =
+            value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+        let is_whole = word.len() < line.len() && !is_constant && !value.contains(['/', '@']);
+        let start = value.as_ptr() as usize - self.text.as_ptr() as usize;
+        let is_value = is_whole && is_secret(value, Claim::Token, Setting::PROSE);
+        is_value.then(|| start..start + value.len())
+    }
+
+    /// Whether the quote after the operator ends what a quote before the name began:
+    /// ``set `PASSWORD=` to``.
+    fn closes_code(&self, name: &Range<usize>, open: &Opening) -> bool {
+        let before = &self.text[..name.start];
+        let bytes = self.text.as_bytes();
+        match open.quote {
+            _ if open.quoted_name => return false,
+            Quote::Mark(b'`', 0) => {}
+            Quote::Mark(mark, _) => {
+                return open.operator == Operator::Tight && before.ends_with(char::from(mark));
+            }
+            Quote::Entity => return open.operator == Operator::Tight && before.ends_with(';'),
+            Quote::Bare => return false,
+        }
+        let line = &bytes[name.start.saturating_sub(400)..name.start];
+        let line = line.rsplit(|b| *b == b'\n').next().unwrap_or_default();
+        memchr::memchr_iter(b'`', line).count() % 2 == 1
+    }
+
     /// The identifier that the stem is part of.
     fn name_around(&self, stem: &Range<usize>) -> Range<usize> {
         let bytes = self.text.as_bytes();
         let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"_-.".contains(b);
+        // What tells a stem from the rest of a word is no part of the name.
+        let trimmed = bytes[stem.clone()].iter().rev().take_while(|b| !is_part(b)).count();
+        let stem = stem.start..stem.end - trimmed;
         let before = &bytes[stem.start.saturating_sub(MAX_NAME)..stem.start];
         let mut start = stem.start - before.iter().rev().take_while(|b| is_part(b)).count();
         if start > 0
@@ -173,6 +276,7 @@ impl<'t> Walk<'t> {
             open.operator = Operator::Tight;
         }
         let end = self.end_of(&open);
+        let end = open.start + self.without_emphasis(name, open.start..end).len();
         let setting = Setting::of(&open, self.is_certain(name, &open));
         let before = name.start.checked_sub(1).map(|at| self.text.as_bytes()[at]);
         let is_parameter = open.operator == Operator::Tight && matches!(before, Some(b'?' | b'&'));
@@ -184,11 +288,30 @@ impl<'t> Walk<'t> {
             claim
         };
         let range = open.start..end;
+        if self.is_fingerprint(name, &range) {
+            return;
+        }
         if !range.is_empty() && is_secret(&self.text[range.clone()], claim, setting) {
             let kind = if scheme > 0 { Kind::Authorization } else { Kind::of(claim) };
             self.named = self.named.max(end);
             self.found.push((range, kind));
         }
+    }
+
+    /// A value without the marks of Markdown that close what stands before its name.
+    fn without_emphasis(&self, name: &Range<usize>, value: Range<usize>) -> &str {
+        let is_marked = self.text[..name.start].ends_with('*');
+        let value = &self.text[value];
+        if is_marked { value.trim_end_matches('*') } else { value }
+    }
+
+    /// `using RSA key 4AEE…`: gpg tells of a key by its fingerprint, in capitals.
+    fn is_fingerprint(&self, name: &Range<usize>, value: &Range<usize>) -> bool {
+        let is_capital = |b: u8| b.is_ascii_digit() || (b'A'..=b'F').contains(&b);
+        let value = &self.text[value.clone()];
+        self.text[name.clone()].eq_ignore_ascii_case("key")
+            && matches!(value.len(), 8 | 16 | 32 | 40)
+            && value.bytes().all(is_capital)
     }
 
     fn end_of(&mut self, open: &Opening) -> usize {
@@ -278,11 +401,12 @@ impl<'t> Walk<'t> {
         }
         let authority = authority(self.text, mark.end);
         self.url = authority.end;
-        if let Some((range, is_password)) = userinfo(self.text, &authority) {
+        for (range, is_password) in userinfo(self.text, &authority) {
             let value = &self.text[range.clone()];
             if is_password && is_url_password(value, &self.text[authority.start..range.start])
                 || !is_password && is_url_token(value)
             {
+                self.named = self.named.max(authority.end);
                 self.found.push((range, Kind::UrlPassword));
             }
         }

@@ -69,6 +69,7 @@ impl Cursor<'_> {
         for _ in 0..MAX_BLANKS {
             match self.peek() {
                 Some(b' ' | b'\t') => self.at += 1,
+                Some(0xC2 | 0xE2 | 0xE3) if self.eat_any(&["\u{a0}", "\u{202f}", "\u{3000}"]) => {}
                 _ if self.starts("\\t") || self.starts("%20") => {
                     self.at += if self.starts("%") { 3 } else { 2 }
                 }

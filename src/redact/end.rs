@@ -5,6 +5,7 @@
 
 use super::cursor::Quote;
 use super::read::{Opening, Operator};
+use super::tongues::is_unspaced;
 
 /// Where the value ends that begins at `opening`.
 pub(super) fn value_end(text: &str, opening: &Opening) -> usize {
@@ -82,12 +83,23 @@ fn bare_end(text: &str, opening: &Opening) -> usize {
             b')' | b']' | b'}' => depth -= 1,
             b';' | b',' if opening.operator == Operator::Cell || separates(rest) => break,
             b'&' if continues_query(rest) => break,
+            0xC2 | 0xE2.. if ends_quotation(text, opening.start, at) => break,
             b'%' if opening.operator == Operator::Percent && is_percent_delimiter(rest) => break,
             _ => {}
         }
         at += 1;
     }
     trim_sentence(text, opening, at)
+}
+
+/// A closing quotation mark of prose, a full-width mark, or a letter of a script without blanks
+/// after a value of plain characters.
+fn ends_quotation(text: &str, start: usize, at: usize) -> bool {
+    const MARKS: &[char] = &['”', '“', '’', '‘', '»', '›', '\u{a0}', '\u{202f}'];
+    let next = text.get(at..).and_then(|rest| rest.chars().next());
+    next.is_some_and(|c| {
+        MARKS.contains(&c) || is_unspaced(c) && at > start && text.as_bytes()[start..at].is_ascii()
+    })
 }
 
 /// `\n`, `\"`, `\u001b` and the end of a line that goes on.

@@ -150,7 +150,8 @@ impl Table {
         let rarity = |offset: &usize| {
             let piece = &word[*offset..offset + len];
             let pairs: u32 = piece.windows(2).map(|w| pair(w[0], w[1])).sum();
-            (!is_common(piece), pairs)
+            let blanks = memchr::memchr_iter(b' ', piece).count();
+            (!is_common(piece), usize::MAX - blanks, pairs)
         };
         let offset = (0..=word.len() - len).max_by_key(rarity).unwrap_or_default();
         let mut bytes = [0; 4];
@@ -225,9 +226,9 @@ fn slot(window: u32) -> usize {
     (hash(window) >> (32 - SLOT_BITS)) as usize
 }
 
-/// The most common runs of four letters in source code and its comments.
+/// The most common runs of four characters in source code and its comments.
 const COMMON: &str = "\
-    self tion name turn etur retu file ctio type erro rror valu alue none line path code \
+    ---- self tion name turn etur retu file ctio type erro rror valu alue none line path code \
     ment cont func unct ncti onte lass clas stri read port call umen ring argu rgum gume \
     rais aise ther text atio ents trin ptio writ with comp else from ject time data cept \
     bjec obje ding form exce this args xcep rite inst ader list mpor able modu odul tent \

@@ -13,8 +13,9 @@ use serde_json::Value as Json;
 
 use super::name::{Claim, claim};
 use super::natural::looks_random;
-use super::standin::{is_uuid, is_word_of_state};
+use super::standin::{is_instant, is_path, is_uuid, is_word_of_state};
 use super::value::{Setting, is_secret};
+use super::words::WordSet;
 
 /// Texts that must not leave, each in every form it may have been written down in.
 #[derive(Default)]
@@ -57,7 +58,7 @@ impl KnownValues {
                 collect(&path, &mut values);
             }
         }
-        Self::of(values.iter())
+        Self::in_all_forms(values.iter().map(String::as_str))
     }
 
     /// The values of a file that the user names, one a line.
@@ -65,8 +66,9 @@ impl KnownValues {
         let text = fs::read_to_string(path)?;
         // Some editors begin a file with a mark that is no part of its first line.
         let text = text.trim_start_matches('\u{feff}');
-        let values: BTreeSet<String> = text.lines().map(|line| line.trim().to_owned()).collect();
-        Ok(Self::of(values.iter()))
+        let values: BTreeSet<&str> = text.lines().map(str::trim).collect();
+        let named = values.into_iter().filter(|value| is_worth_hiding(value));
+        Ok(Self::in_all_forms(named))
     }
 
     /// Both.
@@ -76,9 +78,8 @@ impl KnownValues {
         self
     }
 
-    fn of<'v>(values: impl Iterator<Item = &'v String>) -> Self {
-        let usable = values.filter(|value| is_usable(value));
-        let forms: BTreeSet<String> = usable.flat_map(|value| forms(value)).collect();
+    fn in_all_forms<'v>(values: impl Iterator<Item = &'v str>) -> Self {
+        let forms: BTreeSet<String> = values.flat_map(forms).collect();
         Self(forms.into_iter().collect())
     }
 
@@ -126,47 +127,117 @@ fn from_line(line: &str, values: &mut BTreeSet<String>) {
         return;
     };
     let value = line[at + 1..].trim();
-    let quoted = ['"', '\''].into_iter().find_map(|q| value.strip_prefix(q)?.split(q).next());
-    let bare = || value.split(" #").next().unwrap_or(value).trim();
-    take(line[..at].trim(), quoted.unwrap_or_else(bare), values);
+    let bare = || value.split(" #").next().unwrap_or(value).trim().to_owned();
+    take(line[..at].trim(), &quoted(value).unwrap_or_else(bare), values);
+}
+
+/// What stands in the quotes that the value begins with; in double quotes a backslash escapes.
+fn quoted(value: &str) -> Option<String> {
+    let mark = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let mut inner = String::new();
+    let mut rest = value[1..].chars();
+    while let Some(c) = rest.next() {
+        match c {
+            c if c == mark => return Some(inner),
+            '\\' if mark == '"' => inner.extend(rest.next()),
+            c => inner.push(c),
+        }
+    }
+    None
 }
 
 fn take(name: &str, value: &str, values: &mut BTreeSet<String>) {
-    let claim = claim(name);
-    let is_named =
-        claim.is_some_and(|claim| is_secret(value, claim.max(Claim::Secret), Setting::JSON));
+    if let Some((_, rest)) = value.split_once("://") {
+        return take_from_url(name, rest, values);
+    }
+    // A file of settings holds values, not prose: a password may be a word there.
+    let certain = Setting { certain: true, ..Setting::JSON };
+    let is_named = claim(name).is_some_and(|claim| match claim {
+        Claim::Key => is_secret(value, Claim::Secret, Setting::JSON) && !is_plain(value),
+        claim => is_secret(value, claim, certain),
+    });
     let is_random =
         value.len() >= 24 && looks_random(value) && !is_uuid(value) && !value.contains([' ', '/']);
-    if is_named || is_random {
+    if (is_named || is_random) && is_worth_hiding(value) {
         values.insert(value.to_owned());
     }
 }
 
-/// Whether a value is long and peculiar enough to be looked for everywhere.
-fn is_usable(value: &str) -> bool {
-    let is_plain = value.bytes().all(|b| b.is_ascii_alphabetic() || b"_-. ".contains(&b))
-        && !looks_random(value);
-    let is_number = value.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+/// The password of a database's URL, its parameters, and the path of a webhook.
+fn take_from_url(name: &str, rest: &str, values: &mut BTreeSet<String>) {
+    let rest = rest.split('#').next().unwrap_or(rest);
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let password = path.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
+    let mut found: Vec<&str> = password.map(|(_, password)| password).into_iter().collect();
+    let parameters = query.split('&').filter_map(|pair| pair.split_once('='));
+    found.extend(parameters.filter(|(name, _)| claim(name).is_some()).map(|(_, value)| value));
+    if name.to_ascii_lowercase().contains("webhook") {
+        found.extend(path.split('/').skip(1).filter(|part| looks_random(part)));
+    }
+    for value in found {
+        let plain = percent_decoded(value);
+        let usable = [value, &plain].into_iter().filter(|value| is_worth_hiding(value));
+        values.extend(usable.map(str::to_owned));
+    }
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        let decoded = code.filter(|_| *first == b'%');
+        let byte = decoded.and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Letters, and what joins words.
+fn is_plain(value: &str) -> bool {
+    value.bytes().all(|b| b.is_ascii_alphabetic() || b"_-. ".contains(&b)) && !looks_random(value)
+}
+
+/// Whether a value that is said to be a secret can be looked for everywhere: it is long enough,
+/// and no word that stands in texts for its own sake.
+fn is_worth_hiding(value: &str) -> bool {
+    static WORDS: WordSet = WordSet::new(
+        "localhost administrator production development username password hostname postgres \
+        postgresql anonymous not-needed no-key-required sk-no-key-required lm-studio ollama \
+        openrouter anthropic telegram discord whatsapp assistant hermes-agent hermes-cli \
+        unlimited unspecified configured authorization",
+    );
+    let is_number = value.bytes().all(|b| b.is_ascii_digit() || b == b'.') && value.len() < 10;
     value.len() >= MIN_VALUE
         && !is_word_of_state(value)
+        && !WORDS.holds(value)
         && !is_number
-        && (!is_plain || value.len() >= 20)
+        && !is_instant(value)
+        && !is_path(value)
 }
 
 /// A value as it is, and as tools write it.
 fn forms(value: &str) -> Vec<String> {
     let json = |text: &str| serde_json::to_string(text).map(|j| j[1..j.len() - 1].to_owned()).ok();
-    let mut forms = vec![
-        value.to_owned(),
-        hex(value),
-        url_encoded(value, "0123456789ABCDEF"),
-        url_encoded(value, "0123456789abcdef"),
-    ];
-    forms.extend(json(value));
-    forms.extend(json(value).and_then(|once| json(&once)));
+    let mut forms = vec![value.to_owned(), hex(value), hex(value).to_uppercase(), html(value)];
+    for digits in ["0123456789ABCDEF", "0123456789abcdef"] {
+        forms.push(url_encoded(value, digits, ""));
+        forms.push(url_encoded(value, digits, "/"));
+    }
+    forms.push(value.replace(' ', "+"));
+    forms.push(value.replace(' ', ""));
+    for once in [json(value), json(value).map(|text| ascii_json(&text))].into_iter().flatten() {
+        forms.extend(json(&once));
+        forms.push(once);
+    }
     for lead in 0..3 {
-        forms.push(base64(value, lead, *b"+/"));
-        forms.push(base64(value, lead, *b"-_"));
+        for last in [*b"+/", *b"-_"] {
+            let once = base64(value, lead, last);
+            let twice = (0..3).map(|lead| base64(&once, lead, last)).collect::<Vec<_>>();
+            forms.extend(twice.into_iter().filter(|form| form.len() >= 2 * MIN_VALUE));
+            forms.push(once);
+        }
     }
     forms.retain(|form| form.len() >= MIN_VALUE);
     forms
@@ -177,10 +248,35 @@ fn hex(value: &str) -> String {
     value.bytes().flat_map(|b| [digit(b >> 4), digit(b & 15)]).collect()
 }
 
-fn url_encoded(value: &str, digits: &str) -> String {
+/// What templates write.
+fn html(value: &str) -> String {
+    let value = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    value.replace('"', "&quot;").replace('\'', "&#x27;")
+}
+
+/// JSON as Python writes it: everything beyond ASCII as `\uXXXX`.
+fn ascii_json(json: &str) -> String {
+    let mut out = String::new();
+    for c in json.chars() {
+        match c {
+            c if c.is_ascii() => out.push(c),
+            c => {
+                let mut units = [0; 2];
+                let units = c.encode_utf16(&mut units);
+                out.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+        }
+    }
+    out
+}
+
+/// Percent-encoded, save letters, digits, `-._~` and what is `safe`.
+fn url_encoded(value: &str, digits: &str, safe: &str) -> String {
     let digits = digits.as_bytes();
+    let is_safe =
+        |b: &u8| b.is_ascii_alphanumeric() || b"-._~".contains(b) || safe.as_bytes().contains(b);
     let encode = |b: u8| match b {
-        b if b.is_ascii_alphanumeric() || b"-._~".contains(&b) => char::from(b).to_string(),
+        b if is_safe(&b) => char::from(b).to_string(),
         b => {
             ['%', char::from(digits[usize::from(b >> 4)]), char::from(digits[usize::from(b & 15)])]
                 .iter()
@@ -220,11 +316,53 @@ mod tests {
 
     #[test]
     fn words_and_short_values_are_not_used() {
-        for value in ["true", "localhost", "ana", "administrator", "12345678", "short1"] {
-            assert!(!is_usable(value), "{value}");
+        for value in ["true", "localhost", "ana", "administrator", "12345678", "short1", "/a/b/c/d"]
+        {
+            assert!(!is_worth_hiding(value), "{value}");
         }
-        assert!(is_usable("correct-horse-battery-staple"));
-        assert!(is_usable("hunter2hunter2"));
+        assert!(is_worth_hiding("correct-horse-battery-staple"));
+        assert!(is_worth_hiding("hunter2hunter2"));
+    }
+
+    #[test]
+    fn values_are_read_from_quotes_and_urls() {
+        let of = |line: &str| {
+            let mut values = BTreeSet::new();
+            from_line(line, &mut values);
+            values.into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(of("EMAIL_PASSWORD=abcd efgh ijkl mnop"), ["abcd efgh ijkl mnop"]);
+        assert_eq!(of(r#"B_TOKEN="qu\"0ted vAl#19x" # note"#), ["qu\"0ted vAl#19x"]);
+        assert_eq!(of("OPENROUTER_API_KEY=weirdformatkey-zzz"), ["weirdformatkey-zzz"]);
+        assert_eq!(
+            of("DATABASE_URL=postgres://app:kv%40PassW0rdX@db/x"),
+            ["kv%40PassW0rdX", "kv@PassW0rdX"]
+        );
+        assert_eq!(of("S_WEBHOOK_URL=https://example.com/hook/Zk3Lp9QxT4"), ["Zk3Lp9QxT4"]);
+        assert_eq!(of("API_KEY=${FROM_ELSEWHERE}"), Vec::<String>::new());
+        assert_eq!(of("SORT_KEY=created-at-desc"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_value_is_known_in_the_forms_that_tools_write() {
+        let forms = forms("pä/ss w&rd-0123");
+        for form in [
+            "p\\u00e4/ss w&rd-0123",
+            "p\\\\u00e4/ss w&rd-0123",
+            "p%C3%A4/ss%20w%26rd-0123",
+            "pä/ss w&amp;rd-0123",
+            "70C3A42F73732077267264",
+        ] {
+            assert!(forms.iter().any(|known| known.starts_with(form)), "{form}");
+        }
+        // base64 of base64 of "hunter2hunter2"
+        let twice = super::forms("hunter2hunter2");
+        assert!(
+            twice
+                .iter()
+                .any(|form| "YUhWdWRHVnlNbWgxYm5SbGNqST0=".contains(form.as_str())
+                    && form.len() > 20)
+        );
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub fn load(path: &Path) -> Result<Vec<Rule>, RuleError> {
 fn one(path: &Path) -> Result<Vec<Rule>, RuleError> {
     let text = fs::read_to_string(path)
         .map_err(|source| RuleError::Read { path: path.to_owned(), source })?;
-    read(&text)
+    read(&text).map_err(|cause| RuleError::In { path: path.to_owned(), cause: Box::new(cause) })
 }
 
 /// The rules of a text in either form.

@@ -11,7 +11,7 @@
 //!    each leaf's key as context, and only changed leaves are written anew.
 //! 2. *Search* (`search`, `keywords`): one pass finds every keyword of every rule; a rule's
 //!    pattern is run only around its own. Rules are data: `redact-rules/`, [`rule`], [`load`].
-//! 3. *Context* (`context`, `name`, `read`, `end`, `value`, `standin`, `natural`, `header`, `url`):
+//! 3. *Context* (`context`, `name`, `tongues`, `read`, `end`, `value`, `standin`, `natural`, `header`, `url`):
 //!    what a name says of its value, in any notation, and whether the value is one.
 //!
 //! What is found becomes a marker ([`Scope`]): `[REDACTED:rule]`, and `[REDACTED:rule#2]` for
@@ -43,12 +43,15 @@ mod scope;
 mod search;
 mod standin;
 mod texts;
+mod tongues;
 mod url;
 mod value;
 mod view;
 mod words;
 
+pub use context::{Context, contexts};
 pub use disclosure::{Disclosure, ToolOutput};
+pub use name::Claim;
 pub use redactor::{Pen, Redactor};
 pub use scope::{Finding, Scope};
 pub use texts::{Raw, Texts};

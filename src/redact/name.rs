@@ -5,11 +5,15 @@
 //! `key` and `token` are asked for their qualifier, because most keys and tokens in a
 //! transcript are those of dictionaries, parsers and language models.
 
+use serde::Deserialize;
+
+use super::tongues;
 use super::words::WordSet;
 
 /// How far a name vouches for its value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Claim {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
     /// A key that may be a dictionary's: the value must look random, and like no hash.
     Key,
     /// A token or credential of some kind: the value must look random.
@@ -33,10 +37,29 @@ pub(super) const STEMS: &[&str] = &[
     "_pat",
     "-pat",
     "pat=",
+    "pw:",
+    "pw=",
+    "pw ",
+    "pw\"",
     "passwort",
     "kennwort",
     "senha",
-    "contrase",
+    "contrasen",
+    "clave",
+    "mdp",
+    "wachtwoord",
+    "passord",
+    "adgangskode",
+    "kodeord",
+    "losenord",
+    "salasana",
+    "haslo",
+    "heslo",
+    "geslo",
+    "jelszo",
+    "lozinka",
+    "sifre",
+    "parola",
     "signature",
     "mnemonic",
     "cookie",
@@ -45,8 +68,9 @@ pub(super) const STEMS: &[&str] = &[
 static PASSWORDS: WordSet = WordSet::new(
     "\
     password passwords passwd passphrase passcode pwd psk passwort kennwort senha \
-    contraseña contrasena userpass requirepass masterauth storepass keypass sshpass \
-    dbpass rootpass adminpass userpassword passw passwrd",
+    contrasena motdepasse mdp wachtwoord passord adgangskode kodeord losenord salasana haslo \
+    heslo geslo jelszo lozinka sifre parola userpass requirepass masterauth storepass keypass sshpass \
+    dbpass rootpass adminpass userpassword passw passwrd pw",
 );
 
 /// Endings of words written together that say as much as the word alone.
@@ -114,7 +138,8 @@ pub(super) fn claim(name: &str) -> Option<Claim> {
     }
     let (head, before) = words.split_last()?;
     let qualifier = before.last().copied().unwrap_or_default();
-    head_claim(head, qualifier)
+    let claim = head_claim(head, qualifier);
+    if name.is_ascii() { claim } else { claim.or_else(|| tongues::claim(name)) }
 }
 
 fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
@@ -122,7 +147,7 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
     if PASSWORDS.holds(head) || ends_with_one_of(head, PASSWORD_ENDINGS) {
         return Some(Claim::Password);
     }
-    if is("pass") && OWNERS.holds(qualifier) {
+    if is("pass") && OWNERS.holds(qualifier) || is("passe") && qualifier == "de" {
         return Some(Claim::Password);
     }
     if is("key") || is("keys") {
@@ -135,7 +160,7 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
         return Some(Claim::Secret);
     }
     let is_token = is("pass")
-        || is("pw")
+        || is("clave")
         || is("auth")
         || is("authorization")
         || is("credential")

@@ -4,7 +4,7 @@
 /// be escaped any number of times, or be HTML entities.
 macro_rules! operator {
     () => {
-        r#"(?:\x1b\[[0-9;]{0,12}m)?(?:\\*["'`]|&quot;|[\])]){0,3}(?: value| content)?[ \t]{0,8}(?::[ \t]?&?(?:'static )?[A-Za-z]{3,10}[ \t]?)?(?:=>|:=|={1,3}|:|,|>|\||%3[Dd]|(?-u:\b)(?:is|to)(?-u:\b))[ \t]{0,8}(?:\\*["'`(]|[bfru]["']|&quot;|\\[nrt]|[ \t]){0,3}(?:(?i:bearer|basic|token)[ \t]+)?"#
+        r#"(?:\x1b\[[0-9;]{0,12}m)?(?:\\*["'`]|&quot;|[\])]){0,3}(?: value| content)?[ \t]{0,8}(?::[ \t]?&?(?:'static )?[A-Za-z]{3,10}[ \t]?|string[ \t]{1,2})?(?:=>|:{0,3}=|={2,3}|[.?]=|:|,|>(?:\\n|\n)?|\||%3[Dd]|(?-u:\b)(?:is|to)(?-u:\b))[ \t]{0,16}(?:\\*["'`(]|[bfru]["']|&quot;|\\[nrt]|[ \t]){0,3}(?:(?i:bearer|basic|token)[ \t]+)?"#
     };
 }
 

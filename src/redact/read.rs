@@ -34,6 +34,32 @@ pub(super) enum Operator {
     Blank,
 }
 
+/// Words and signs that join a name to its value in sentences of some languages.
+const LINKS: &[&str] = &[
+    "is: ",
+    "is ",
+    "was ",
+    "is:",
+    "to ",
+    "of ",
+    "as ",
+    "ist ",
+    "est ",
+    "es ",
+    "é ",
+    "è ",
+    "- ",
+    "– ",
+    "— ",
+    "-> ",
+    "→ ",
+    "это ",
+    "set to ",
+    "changed to ",
+    "reset to ",
+    "will be ",
+];
+
 /// Where a value begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Opening {
@@ -55,7 +81,13 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
     let is_tag = name.start > 0 && at.bytes[name.start - 1] == b'<';
     let operator = at.operator(blanks, quoted_name, is_tag)?;
     let (start, quote) = at.open_value(operator)?;
-    if operator == Operator::Call && quote == Quote::Bare {
+    let is_none = match operator {
+        Operator::Call => quote == Quote::Bare,
+        // `<password>@host` is a place for a password in an URL.
+        Operator::Tag => at.peek() == Some(b'@'),
+        _ => false,
+    };
+    if is_none {
         return None;
     }
     Some(Opening { start, quote, operator, quoted_name })
@@ -103,11 +135,20 @@ impl Cursor<'_> {
         if self.eat_any(&["===", "!==", "==", "!="]) {
             return Some(Operator::Compare);
         }
-        if self.eat_any(&["=>", ":=", "?=", "||=", "->", "+="]) {
+        if self.eat_any(&["=>", ":=", "?=", "||=", "->", "+=", ".=", "::=", ":::="]) {
             return Some(Operator::Equals);
         }
         if self.starts("::") {
             return None;
+        }
+        if self.eat_any(&["：", "＝", "﹕"]) {
+            return Some(Operator::Colon);
+        }
+        if self.eat_any(&["是", "为", "為", "は", "는 ", "은 "]) || self.opens_quotation() {
+            return Some(Operator::Prose);
+        }
+        if quoted_name && self.peek() == Some(b'{') {
+            return self.block_default();
         }
         match self.peek()? {
             b'=' => {
@@ -117,8 +158,7 @@ impl Cursor<'_> {
             }
             b':' => {
                 self.at += 1;
-                let typed = self.skip_type();
-                Some(if typed { Operator::Equals } else { Operator::Colon })
+                Some(self.skip_type().unwrap_or(Operator::Colon))
             }
             b',' | b'(' if quoted_name || self.peek() == Some(b'(') && !blanks => {
                 self.at += 1;
@@ -133,6 +173,10 @@ impl Cursor<'_> {
                 Some(Operator::Cell)
             }
             b'%' if self.eat_any(&["%3d", "%3a"]) => Some(Operator::Percent),
+            b'?' if self.starts("? ") => {
+                self.at += 1;
+                Some(Operator::Prose)
+            }
             _ => self.bridge().or_else(|| self.word(blanks)),
         }
     }
@@ -172,15 +216,39 @@ impl Cursor<'_> {
         Some(operator)
     }
 
+    /// `{ type = string, default = ` after the name of a Terraform variable.
+    fn block_default(&mut self) -> Option<Operator> {
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 400)];
+        let block = &ahead[..memchr::memchr(b'}', ahead).unwrap_or(ahead.len())];
+        let mut next = *self;
+        next.at += memchr::memmem::find(block, b"default")? + "default".len();
+        next.skip_blanks();
+        let assigns = next.eat("=");
+        *self = if assigns { next } else { *self };
+        assigns.then_some(Operator::Equals)
+    }
+
     fn word(&mut self, blanks: bool) -> Option<Operator> {
         if !blanks {
             return None;
         }
-        if self.skip_clause() || self.eat_any(&["is: ", "is ", "was ", "is:", "to ", "of ", "as "])
-        {
+        if self.skip_declared_type() {
+            return Some(Operator::Equals);
+        }
+        if self.skip_clause() || self.eat_any(LINKS) {
             return Some(Operator::Prose);
         }
         Some(Operator::Blank)
+    }
+
+    /// `string = ` after a name, as Go declares it.
+    fn skip_declared_type(&mut self) -> bool {
+        let mut next = *self;
+        let is_type = next.eat_any(&["string", "[]byte", "char", "str", "text"]);
+        next.skip_blanks();
+        let assigns = is_type && next.eat("=") && next.peek() != Some(b'=');
+        self.at = if assigns { next.at } else { self.at };
+        assigns
     }
 
     /// `for bob:` and `to proceed to installation:` between a name and its value.
@@ -196,33 +264,44 @@ impl Cursor<'_> {
         is_clause
     }
 
-    /// `: str = ` after a name: the type, and the `=` that makes an assignment of it.
-    fn skip_type(&mut self) -> bool {
+    /// `: str = ` after a name: the type, and the `=` that makes an assignment of it. What has a
+    /// number's type is as good as compared with one.
+    fn skip_type(&mut self) -> Option<Operator> {
+        const NUMBERS: &[&[u8]] =
+            &[b"u", b"i", b"int", b"usize", b"number", b"float", b"long", b"f"];
         let is_type = |b: &u8| b.is_ascii_alphanumeric() || b"_&'<>.[]|?* ".contains(b);
         let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 48)];
         let len = ahead.iter().take_while(|b| is_type(b)).count();
         let after = (ahead.get(len), ahead.get(len + 1));
         let has_letter = ahead[..len].iter().any(u8::is_ascii_alphabetic);
         let spaced = len > 0 && ahead[len - 1] == b' ';
-        if has_letter && spaced && after.0 == Some(&b'=') && after.1 != Some(&b'=') {
-            self.at += len + 1;
-            return true;
+        if !has_letter || !spaced || after.0 != Some(&b'=') || after.1 == Some(&b'=') {
+            return None;
         }
-        false
+        let name = ahead[..len].trim_ascii();
+        let digits = name.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+        let is_number = NUMBERS.contains(&&name[..name.len() - digits]);
+        self.at += len + 1;
+        Some(if is_number { Operator::Compare } else { Operator::Equals })
     }
 
     fn open_value(&mut self, operator: Operator) -> Option<(usize, Quote)> {
         self.skip_blanks();
         self.skip_closing_stars();
         self.skip_colour();
-        if matches!(operator, Operator::Colon | Operator::Equals | Operator::Prose) {
-            self.skip_to_next_line();
+        match operator {
+            Operator::Colon | Operator::Equals | Operator::Prose => self.skip_to_next_line(),
+            Operator::Tag => self.skip_indent(),
+            _ => {}
         }
         self.skip_call();
         if self.peek() == Some(b'[')
             && matches!(self.bytes.get(self.at + 1), Some(b'"' | b'\'' | b'\\'))
         {
             self.at += 1;
+        }
+        if self.opens_quotation() {
+            self.at += self.quotation_len();
         }
         let prefixed = matches!(self.peek(), Some(b'b' | b'f' | b'r' | b'u' | b'@' | b'$' | b'L'));
         let mut next = *self;
@@ -237,6 +316,16 @@ impl Cursor<'_> {
         };
         let blank = matches!(self.peek(), None | Some(b' ' | b'\n' | b'\r' | b'\t'));
         (!blank || quote != Quote::Bare).then_some((self.at, quote))
+    }
+
+    /// Whether a quotation mark of prose stands here: “, „, «, 「 and their like.
+    fn opens_quotation(&self) -> bool {
+        self.quotation_len() > 0
+    }
+
+    fn quotation_len(&self) -> usize {
+        const MARKS: &[&str] = &["“", "„", "‘", "‚", "«", "‹", "「", "『", "《", "”"];
+        MARKS.iter().find(|mark| self.starts(mark)).map_or(0, |mark| mark.len())
     }
 
     /// `SecretStr("` before a value.
@@ -276,6 +365,13 @@ impl Cursor<'_> {
         next.skip_blanks();
         if block && next.at > line || !block && next.stands_alone() {
             self.at = next.at;
+        }
+    }
+
+    /// The line's end and the blanks between a tag and its text.
+    fn skip_indent(&mut self) {
+        if self.eat_any(&["\r\n", "\n", "\\n"]) {
+            self.skip_blanks();
         }
     }
 

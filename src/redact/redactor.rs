@@ -166,6 +166,13 @@ impl Pen<'_> {
         self.scope.session = Some(id.to_owned());
     }
 
+    /// Has a text tell the names that it gives away, before any text is edited.
+    pub(super) fn learn(&mut self, text: &str) {
+        if let Some(names) = &self.redactor.paths {
+            names.learn(text, &mut self.scope.met);
+        }
+    }
+
     /// Whether ids of people and chats are to go.
     pub(super) fn takes_ids(&self) -> bool {
         self.redactor.groups.contains(&Group::Pii)
@@ -261,9 +268,9 @@ impl Pen<'_> {
         let start = key.len() + 2;
         let in_text = |hit: Hit| {
             let from = hit.range.start.checked_sub(start)?;
-            let to = hit.range.end - start;
+            let to = (hit.range.end - start).min(text.len());
             let by_rule = usize::from(hit.rule) >= Kind::ALL.len();
-            (by_rule && to <= text.len()).then_some(Hit { range: from..to, rule: hit.rule })
+            (by_rule && from < to).then_some(Hit { range: from..to, rule: hit.rule })
         };
         let hits = self.search()?.find(&format!("{key}=\"{text}\""));
         let hits: Vec<Hit> = hits.into_iter().filter_map(in_text).collect();
@@ -272,20 +279,18 @@ impl Pen<'_> {
 
     /// A text that is no JSON.
     fn plain(&mut self, text: &str) -> Option<String> {
-        if text.len() < MIN_TEXT {
-            return None;
-        }
         let mut now: Option<String> = None;
-        for _ in 0..MAX_ROUNDS {
+        let rounds = if text.len() < MIN_TEXT { 0 } else { MAX_ROUNDS };
+        for _ in 0..rounds {
             let hits = self.search()?.find(now.as_deref().unwrap_or(text));
             match self.replace(now.as_deref().unwrap_or(text), &hits) {
                 Some(new) => now = Some(new),
                 None => break,
             }
         }
-        let users = &mut self.scope.users;
+        let met = &mut self.scope.met;
         let places = self.redactor.paths.as_ref();
-        let homeless = places.and_then(|names| names.hide(now.as_deref().unwrap_or(text), users));
+        let homeless = places.and_then(|names| names.hide(now.as_deref().unwrap_or(text), met));
         homeless.or(now)
     }
 
@@ -335,9 +340,10 @@ impl Editor for Leaves<'_, '_> {
         if self.pen.takes_ids() && is_person_id(key?, number) {
             return Some(self.pen.marker(number, Kind::PlatformId as RuleIndex));
         }
-        let is_password = claim(key?)? == Claim::Password && number.len() >= 4;
+        let is_password = number.len() >= 4 && claim(key?) == Some(Claim::Password);
         let is_digits = number.bytes().all(|b| b.is_ascii_digit());
-        let takes = is_password && is_digits && self.pen.search()?.has_contexts();
+        let is_secret = is_password || is_pin(key?, number);
+        let takes = is_secret && is_digits && self.pen.search()?.has_contexts();
         takes.then(|| self.pen.marker(number, Kind::Password as u16))
     }
 
@@ -353,6 +359,16 @@ impl Editor for Leaves<'_, '_> {
 /// Columns whose name sounds like a secret's, but is none.
 fn context_of(column: &str) -> Option<&str> {
     (!matches!(column, "session_key" | "tool_calls" | "token_count")).then_some(column)
+}
+
+/// Whether a number under this key is one that somebody types to prove who they are.
+fn is_pin(key: &str, number: &str) -> bool {
+    static KEYS: WordSet = WordSet::new(
+        "pin pin_code pincode user_pin userpin sim_pin card_pin door_code passcode otp otp_code totp_code",
+    );
+    static CARDS: WordSet = WordSet::new("cvv cvv2 cvc cvc2 card_cvv card_cvc");
+    KEYS.holds(key) && (4..=8).contains(&number.len())
+        || CARDS.holds(key) && (3..=4).contains(&number.len())
 }
 
 /// Whether a number under this key is somebody's on a platform.

@@ -18,6 +18,8 @@
 //!   Only rules that are always searched, such as those for phone numbers, have none.
 //! - `entropy`: the least bits of Shannon entropy per character of the secret.
 //! - `checksum`: see [`Checksum`].
+//! - `claim`: the secret must also be what could stand after such a name in a sentence, and so no
+//!   placeholder, variable, path or word: see [`Claim`].
 //! - `allow`: expressions; a secret that one of them finds something in is left alone.
 //!   `{{words}}` stands for a whole name that is made of words.
 //! - `examples`, `negative_examples`: texts in which the rule must and must not find a secret.
@@ -38,7 +40,9 @@ use regex_syntax::hir::Hir;
 use serde::Deserialize;
 
 use super::checksum::Checksum;
+use super::name::Claim;
 use super::pattern::{ASSIGN, CREDENTIAL, LEFT, RIGHT, WORDS, ascii};
+use super::value::{Setting, is_secret};
 
 /// What a user may choose to have redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize)]
@@ -94,6 +98,8 @@ pub struct Rule {
     pub entropy: Option<f64>,
     /// A sum inside the secret.
     pub checksum: Option<Checksum>,
+    /// What the secret must pass as.
+    pub claim: Option<Claim>,
     /// A secret in which one of these finds something is none.
     #[serde(default)]
     pub allow: Vec<String>,
@@ -137,6 +143,14 @@ pub enum RuleError {
         /// The group it names.
         group: String,
     },
+    /// A file holds no rules, or faulty ones.
+    #[error("{}: {cause}", path.display())]
+    In {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        cause: Box<RuleError>,
+    },
     /// A file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
@@ -171,6 +185,7 @@ pub struct Matcher {
     secret: SecretGroup,
     entropy: Option<f64>,
     checksum: Option<Checksum>,
+    claim: Option<Claim>,
     allow: Vec<Allow>,
     /// The most bytes that a match can have.
     longest: Option<usize>,
@@ -201,6 +216,7 @@ impl Matcher {
             pattern,
             entropy: rule.entropy,
             checksum: rule.checksum,
+            claim: rule.claim,
             allow,
         })
     }
@@ -251,6 +267,7 @@ impl Matcher {
             _ => {}
         }
         self.entropy.is_none_or(|least| entropy(secret) >= least)
+            && self.claim.is_none_or(|claim| is_secret(secret, claim, Setting::PROSE))
             && !self.allow.iter().any(|allow| allow.takes(secret))
     }
 }

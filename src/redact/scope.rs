@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::paths::Met;
 use super::search::{MARKER, RuleIndex};
 
 /// The state of one session's redaction.
@@ -22,8 +23,8 @@ pub struct Scope {
     pub(super) message: Option<i64>,
     /// The column that is being redacted.
     pub(super) field: String,
-    /// User names that home directories gave away.
-    pub(super) users: Vec<String>,
+    /// Names of users and hosts that the session gave away.
+    pub(super) met: Met,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -11,9 +11,9 @@ use super::context::{Kind, Walk};
 use super::end::limit;
 use super::keywords::Keywords;
 use super::known::KnownValues;
-use super::name::STEMS;
+use super::name::{Claim, STEMS};
 use super::rule::{Group, Matcher, Rule, RuleError};
-use super::view;
+use super::{tongues, view};
 
 /// A place in a text that must not leave, and the rule that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(super) type RuleIndex = u16;
 enum Target {
     Rule(u16),
     Name,
+    /// A name that is whole as it stands, and what it claims.
+    Word(Claim),
     Scheme,
     Url,
     Marker,
@@ -39,7 +41,7 @@ enum Target {
 impl Target {
     /// Whether it is about what stands beside a secret.
     fn is_context(self) -> bool {
-        matches!(self, Target::Name | Target::Scheme | Target::Url)
+        matches!(self, Target::Name | Target::Word(_) | Target::Scheme | Target::Url)
     }
 }
 
@@ -223,6 +225,7 @@ impl Search {
                 pass.add_window(rule, start..end);
             }
             Target::Name => walk.at_name(&range),
+            Target::Word(claim) => walk.at_word(&range, claim),
             Target::Scheme => walk.at_scheme(&range),
             Target::Url => walk.at_url(&range),
             Target::Known(i) if self.known.is(i, text.get(range.clone()).unwrap_or_default()) => {
@@ -379,6 +382,11 @@ impl Words {
     fn add_contexts(&mut self) {
         for stem in STEMS {
             self.add(stem, Target::Name);
+        }
+        for (word, claim) in tongues::WORDS {
+            for spelling in tongues::spellings(word) {
+                self.add(&spelling, Target::Word(*claim));
+            }
         }
         for scheme in ["bearer ", "basic "] {
             self.add(scheme, Target::Scheme);

@@ -30,6 +30,16 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || lower.contains("_here")
         || lower.contains("dummy")
         || is_repetition(&lower)
+        || has_run(lower.as_bytes())
+}
+
+/// Sixteen times the same character on end: nobody draws that.
+fn has_run(value: &[u8]) -> bool {
+    let mut run = 1;
+    value.windows(2).any(|two| {
+        run = if two[0] == two[1] && two[0].is_ascii_alphanumeric() { run + 1 } else { 1 };
+        run >= 16
+    })
 }
 
 /// One character or two, over and over.

@@ -38,6 +38,12 @@ impl Texts for Session<'_> {
 
     fn edit_texts(&mut self, pen: &mut Pen<'_>) {
         pen.row(None);
+        // The title comes before the working folder that says whose name is in it.
+        for (_, value) in self.columns_mut() {
+            if let Value::Text(text) | Value::Json(text) = value {
+                pen.learn(text);
+            }
+        }
         for (name, value) in self.columns_mut() {
             edit_cell(name, value, pen);
             if let (true, Value::Text(id)) = (name == "id", &*value) {

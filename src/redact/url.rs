@@ -32,24 +32,38 @@ fn has_slashed_password(run: &str) -> bool {
     !after.starts_with(|c: char| c.is_ascii_digit()) && !run.contains('.')
 }
 
-/// The password in an authority, or its user where there is no password.
-pub(super) fn userinfo(text: &str, authority: &Range<usize>) -> Option<(Range<usize>, bool)> {
+/// The user and the password in an authority, and which of them is the password.
+pub(super) fn userinfo(text: &str, authority: &Range<usize>) -> Vec<(Range<usize>, bool)> {
     let written = &text[authority.clone()];
-    let at = written.rfind('@').or_else(|| written.rfind("%40"))?;
-    Some(match written[..at].find(':') {
-        Some(colon) => (authority.start + colon + 1..authority.start + at, true),
-        None => (authority.start..authority.start + at, false),
-    })
+    let Some(at) = written.rfind('@').or_else(|| written.rfind("%40")) else {
+        return Vec::new();
+    };
+    let part = |range: Range<usize>| authority.start + range.start..authority.start + range.end;
+    match written[..at].find(':') {
+        Some(colon) => vec![(part(0..colon), false), (part(colon + 1..at), true)],
+        None => vec![(part(0..at), false)],
+    }
 }
 
 pub(super) fn is_url_password(password: &str, user: &str) -> bool {
     const STAND_INS: &[&str] = &[
-        "password", "pass", "passwd", "secret", "pwd", "user", "token", "root", "example",
-        "changeme", "xxx",
+        "password",
+        "pass",
+        "passwd",
+        "secret",
+        "pwd",
+        "user",
+        "token",
+        "root",
+        "example",
+        "changeme",
+        "xxx",
+        "x-oauth-basic",
     ];
     let user = user.trim_end_matches(':');
     let is_template = password.is_empty()
         || password.starts_with(['$', '{', '<', '%', '*', '[', '(']) && !looks_random(password)
+        || password.starts_with("&lt;")
         || password.contains("${")
         || password.contains("{}")
         || password.contains("***")

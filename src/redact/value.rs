@@ -26,6 +26,10 @@ impl Setting {
     /// A string in JSON.
     pub(super) const JSON: Self = Self { operator: Operator::Colon, quoted: true, certain: false };
 
+    /// A word in a sentence.
+    pub(super) const PROSE: Self =
+        Self { operator: Operator::Prose, quoted: false, certain: false };
+
     /// Whether this may be a sentence.
     fn is_prose(self) -> bool {
         let is_loose = matches!(
@@ -58,7 +62,7 @@ pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
     if is_placeholder(value) || is_reference(value, setting.quoted) || is_path(value) {
         return false;
     }
-    if is_route(value) {
+    if is_route(value) || is_selector(value) {
         return false;
     }
     if setting.certain && !is_word_of_state(value) {
@@ -78,6 +82,12 @@ pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
 /// `agent:main:telegram:dm:4815`: Hermes' `session_key` says where a conversation lives.
 fn is_route(value: &str) -> bool {
     value.strip_prefix("agent:").is_some_and(|route| route.split(':').count() >= 3)
+}
+
+/// `#add-password`: an element of a page.
+fn is_selector(value: &str) -> bool {
+    let name = value.strip_prefix(['#', '.']).unwrap_or_default();
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))
 }
 
 /// What characters a value of one word is made of.
@@ -162,8 +172,12 @@ fn is_opaque(value: &str, traits: &Traits, setting: Setting) -> bool {
 }
 
 fn is_token(value: &str, traits: &Traits, setting: Setting) -> bool {
-    if value.len() < 8 || is_word_of_state(value) || traits.letters == 0 {
+    if value.len() < 8 || is_word_of_state(value) {
         return false;
+    }
+    if traits.letters == 0 {
+        // An id of so many digits is given out with a secret, and so is a secret.
+        return traits.digits >= 16 && setting.quoted && traits.digits == value.len();
     }
     let needs_digits = matches!(
         setting.operator,

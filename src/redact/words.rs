@@ -10,7 +10,7 @@ pub(super) struct WordSet {
 }
 
 /// No list has a longer word.
-const LONGEST: usize = 24;
+const LONGEST: usize = 32;
 
 impl WordSet {
     /// The words that blanks separate.

@@ -5,6 +5,9 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 /// What decides over the parts of a document. Each method gives what is to stand there instead.
 pub(super) trait Editor {
@@ -286,6 +289,12 @@ const MAX_TRIES: usize = 3;
 /// A text cut into documents that begin a line and the text around them; `None` where it holds
 /// no document.
 pub(super) fn documents(text: &str) -> Option<Vec<&str>> {
+    static BRACE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\n{"));
+    static BRACKET: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\n["));
+    let begins = |finder: &Finder<'_>| finder.find(text.as_bytes()).is_some();
+    if !text.starts_with(['{', '[']) && !begins(&BRACE) && !begins(&BRACKET) {
+        return None;
+    }
     let mut pieces = Vec::new();
     let (mut start, mut at, mut tries) = (0, 0, 0);
     while at < text.len() && tries < MAX_TRIES {

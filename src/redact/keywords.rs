@@ -17,21 +17,24 @@ pub(super) struct Occurrence {
 
 /// Keywords, ready to be looked for.
 pub(super) struct Keywords {
-    /// In lower case.
-    words: Vec<Box<[u8]>>,
+    /// All of them in lower case, one after another.
+    letters: Vec<u8>,
     filter: Filter,
     four: Table,
     three: Table,
-    /// Keywords under three bytes, by their first byte.
-    short: Vec<usize>,
+    /// Keywords under three bytes.
+    short: Vec<Entry>,
 }
 
-/// Bits of a hash that choose a word of the filter, and a slot.
+/// Bits of a hash that choose a word of the filter, and a slot: the tables of many windows and of
+/// few are small enough to stay in the processor's first cache.
 const FILTER_BITS: u32 = 14;
-const SLOT_BITS: u32 = 14;
+const MANY_BITS: u32 = 12;
+const FEW_BITS: u32 = 8;
 
 /// Which windows are asked for, and by which keywords.
 struct Table {
+    bits: u32,
     /// The first entry of each slot; one array, so that a false alarm costs one look.
     slots: Box<[u32]>,
     entries: Vec<Entry>,
@@ -44,26 +47,31 @@ const NONE: u32 = u32::MAX;
 struct Entry {
     window: u32,
     /// Where the window stands in the keyword.
-    offset: usize,
-    keyword: usize,
+    offset: u32,
+    /// Where the keyword stands among the letters, and how long it is.
+    start: u32,
+    len: u32,
+    keyword: u32,
     /// The next entry of the slot.
     next: u32,
 }
 
 impl Keywords {
     pub(super) fn new<'w>(words: impl Iterator<Item = &'w str>) -> Self {
-        let words: Vec<Box<[u8]>> =
-            words.map(|w| w.to_ascii_lowercase().into_bytes().into()).collect();
-        let (mut four, mut three, mut short) = (Table::new(), Table::new(), Vec::new());
+        let (mut four, mut three) = (Table::new(MANY_BITS), Table::new(FEW_BITS));
+        let (mut letters, mut short) = (Vec::new(), Vec::new());
         let mut filter = Filter::new();
-        for (keyword, word) in words.iter().enumerate() {
+        for (keyword, word) in words.enumerate() {
+            let word = word.to_ascii_lowercase().into_bytes();
+            let entry = Entry::of(keyword, letters.len(), &word);
             match word.len() {
-                0..=2 => short.push(keyword),
-                3 => three.add(word, 3, keyword, &mut filter),
-                _ => four.add(word, 4, keyword, &mut filter),
+                0..=2 => short.push(entry),
+                3 => three.add(&word, 3, entry, &mut filter),
+                _ => four.add(&word, 4, entry, &mut filter),
             }
+            letters.extend(word);
         }
-        Self { words, filter, four, three, short }
+        Self { letters, filter, four, three, short }
     }
 
     /// Every occurrence, in the order of the text up to a keyword's length.
@@ -80,8 +88,8 @@ impl Keywords {
             at += 5;
         }
         self.tail(text, at, &mut visit);
-        for keyword in &self.short {
-            self.each_short(*keyword, text, &mut visit);
+        for entry in &self.short {
+            self.each_short(entry, text, &mut visit);
         }
     }
 
@@ -111,26 +119,31 @@ impl Keywords {
         at: usize,
         visit: &mut impl FnMut(Occurrence),
     ) {
-        let mut next = table.slots[slot(window)];
+        let mut next = table.slots[table.slot(window)];
         while next != NONE {
             let entry = table.entries[next as usize];
             next = entry.next;
             if entry.window != window {
                 continue;
             }
-            let word = &self.words[entry.keyword];
-            let Some(start) = at.checked_sub(entry.offset) else {
+            let word = self.word(&entry);
+            let Some(start) = at.checked_sub(entry.offset as usize) else {
                 continue;
             };
             let end = start + word.len();
             if text.get(start..end).is_some_and(|there| there.eq_ignore_ascii_case(word)) {
-                visit(Occurrence { keyword: entry.keyword, start, end });
+                visit(Occurrence { keyword: entry.keyword as usize, start, end });
             }
         }
     }
 
-    fn each_short(&self, keyword: usize, text: &[u8], visit: &mut impl FnMut(Occurrence)) {
-        let word = &self.words[keyword];
+    fn word(&self, entry: &Entry) -> &[u8] {
+        &self.letters[entry.start as usize..][..entry.len as usize]
+    }
+
+    fn each_short(&self, entry: &Entry, text: &[u8], visit: &mut impl FnMut(Occurrence)) {
+        let keyword = entry.keyword as usize;
+        let word = self.word(entry);
         let Some(first) = word.first() else { return };
         for start in memchr::memchr2_iter(*first, first.to_ascii_uppercase(), text) {
             let end = start + word.len();
@@ -141,12 +154,28 @@ impl Keywords {
     }
 }
 
+impl Entry {
+    fn of(keyword: usize, start: usize, word: &[u8]) -> Self {
+        let (start, len, keyword) = (narrow(start), narrow(word.len()), narrow(keyword));
+        Self { window: 0, offset: 0, start, len, keyword, next: NONE }
+    }
+}
+
+/// Keywords take no four gigabytes.
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(NONE)
+}
+
 impl Table {
-    fn new() -> Self {
-        Self { slots: vec![NONE; 1 << SLOT_BITS].into(), entries: Vec::new() }
+    fn new(bits: u32) -> Self {
+        Self { bits, slots: vec![NONE; 1 << bits].into(), entries: Vec::new() }
     }
 
-    fn add(&mut self, word: &[u8], len: usize, keyword: usize, filter: &mut Filter) {
+    fn slot(&self, window: u32) -> usize {
+        (hash(window) >> (32 - self.bits)) as usize
+    }
+
+    fn add(&mut self, word: &[u8], len: usize, entry: Entry, filter: &mut Filter) {
         let rarity = |offset: &usize| {
             let piece = &word[*offset..offset + len];
             let pairs: u32 = piece.windows(2).map(|w| pair(w[0], w[1])).sum();
@@ -159,10 +188,10 @@ impl Table {
         let mask = if len == 3 { 0x00FF_FFFF } else { u32::MAX };
         let window = fold(u32::from_le_bytes(bytes)) & mask;
         filter.add(window, len);
-        let first = &mut self.slots[slot(window)];
-        let entry = Entry { window, offset, keyword, next: *first };
-        *first = u32::try_from(self.entries.len()).unwrap_or(NONE);
-        self.entries.push(entry);
+        let slot = self.slot(window);
+        let first = &mut self.slots[slot];
+        self.entries.push(Entry { window, offset: narrow(offset), next: *first, ..entry });
+        *first = narrow(self.entries.len() - 1);
     }
 }
 
@@ -220,10 +249,6 @@ fn fold(window: u32) -> u32 {
 
 fn hash(window: u32) -> u32 {
     window.wrapping_mul(0x9E37_79B1)
-}
-
-fn slot(window: u32) -> usize {
-    (hash(window) >> (32 - SLOT_BITS)) as usize
 }
 
 /// The most common runs of four characters in source code and its comments.

@@ -9,7 +9,7 @@
 //!
 //! 1. *Structure* (`redactor`, `json`, `view`): JSON is walked leaf by leaf to any depth, with
 //!    each leaf's key as context, and only changed leaves are written anew.
-//! 2. *Search* (`search`, `keywords`): one pass finds every keyword of every rule; a rule's
+//! 2. *Search* (`search`, `keywords`, `shape`): one pass finds every keyword of every rule; a rule's
 //!    pattern is run only around its own. Rules are data: `redact-rules/`, [`rule`], [`load`].
 //! 3. *Context* (`context`, `name`, `tongues`, `read`, `end`, `value`, `standin`, `natural`, `header`, `url`):
 //!    what a name says of its value, in any notation, and whether the value is one.
@@ -41,6 +41,7 @@ mod redactor;
 pub mod rule;
 mod scope;
 mod search;
+mod shape;
 mod standin;
 mod texts;
 mod tongues;

@@ -74,13 +74,30 @@ static PASSWORDS: WordSet = WordSet::new(
 );
 
 /// Endings of words written together that say as much as the word alone.
-const PASSWORD_ENDINGS: &str = "\
-    password passwd passphrase pwd userpass storepass keypass";
+const PASSWORD_ENDINGS: &[&str] =
+    &["password", "passwd", "passphrase", "pwd", "userpass", "storepass", "keypass"];
 
-const SECRET_ENDINGS: &str = "\
-    apikey secretkey accesskey privatekey authkey masterkey signingkey encryptionkey \
-    accountkey sharedkey authtoken accesstoken refreshtoken bottoken apitoken \
-    clientsecret secret";
+const SECRET_ENDINGS: &[&str] = &[
+    "apikey",
+    "secretkey",
+    "accesskey",
+    "privatekey",
+    "authkey",
+    "masterkey",
+    "signingkey",
+    "encryptionkey",
+    "accountkey",
+    "sharedkey",
+    "authtoken",
+    "accesstoken",
+    "refreshtoken",
+    "bottoken",
+    "apitoken",
+    "clientsecret",
+    "secret",
+];
+
+const TOKEN_ENDINGS: &[&str] = &["token", "authkey"];
 
 /// Before `pass`: whoever has a password, as against a pass of a compiler.
 static OWNERS: WordSet = WordSet::new(
@@ -170,7 +187,7 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
         || is("secrets")
         || is("tokens") && matches!(token_claim(qualifier), Some(Claim::Secret))
         || is("pat")
-        || ends_with_one_of(head, "token authkey") && !HARMLESS.holds(qualifier);
+        || ends_with_one_of(head, TOKEN_ENDINGS) && !HARMLESS.holds(qualifier);
     is_token.then_some(Claim::Token)
 }
 
@@ -203,11 +220,11 @@ fn is_suffix(word: &str) -> bool {
     SUFFIXES.holds(word) || word.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn ends_with_one_of(word: &str, endings: &str) -> bool {
-    endings.split_ascii_whitespace().any(|ending| {
-        word.len()
-            .checked_sub(ending.len())
-            .is_some_and(|at| word.as_bytes()[at..].eq_ignore_ascii_case(ending.as_bytes()))
+fn ends_with_one_of(word: &str, endings: &[&str]) -> bool {
+    let Some(last) = word.bytes().last().map(|b| b.to_ascii_lowercase()) else { return false };
+    endings.iter().filter(|ending| ending.as_bytes().last() == Some(&last)).any(|ending| {
+        let at = word.len().checked_sub(ending.len());
+        at.is_some_and(|at| word.as_bytes()[at..].eq_ignore_ascii_case(ending.as_bytes()))
     })
 }
 

@@ -31,8 +31,9 @@
 //! the last one of an escape (`\n`, `\u001b[0m`, `%3D`). Such a pattern needs no `\b` of its
 //! own. A pattern with a group is taken as it is written.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 use regex::bytes::{Captures, Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
@@ -178,6 +179,36 @@ pub fn parse(text: &str) -> Result<Vec<Rule>, RuleError> {
     Ok(file.rule.into_iter().map(in_group).collect())
 }
 
+/// A rule that is ready to be searched right after its keywords.
+#[derive(Debug)]
+pub(super) struct Tail(Matcher);
+
+/// Expressions of tails. Services whose secrets look alike share one.
+static TAILS: LazyLock<Mutex<HashMap<String, Regex>>> = LazyLock::new(Mutex::default);
+
+impl Tail {
+    pub(super) fn new(rule: &Rule, tail: &str) -> Result<Self, RuleError> {
+        let mut known = TAILS.lock().unwrap_or_else(PoisonError::into_inner);
+        let pattern = match known.get(tail) {
+            Some(pattern) => pattern.clone(),
+            None => compiled(rule, &format!(r"\A(?:{})", expanded(tail)))?,
+        };
+        known.insert(tail.to_owned(), pattern.clone());
+        drop(known);
+        let asked = rule.secret.clone().unwrap_or(SecretGroup::Number(1));
+        let secret = existing(rule, asked, &pattern)?;
+        Ok(Self(Matcher::with(rule, pattern, secret, None)?))
+    }
+
+    /// The secret after a keyword that ends where `text` begins, and where the match ends.
+    pub(super) fn after(&self, text: &str) -> Option<Found> {
+        let captures = self.0.pattern.captures(text.as_bytes())?;
+        let secret = whole_chars(text, &self.0.group(&captures)?);
+        let is_secret = !secret.is_empty() && self.0.accepts(&text[secret.clone()]);
+        is_secret.then(|| Found { secret, end: captures.get_match().end() })
+    }
+}
+
 /// A rule that is ready to search with.
 #[derive(Debug)]
 pub struct Matcher {
@@ -199,9 +230,7 @@ impl Matcher {
 
     /// Compiles a rule's expressions.
     pub fn new(rule: &Rule) -> Result<Self, RuleError> {
-        let written = ascii(
-            &rule.pattern.replace("{{assign}}", ASSIGN).replace("{{credential}}", CREDENTIAL),
-        );
+        let written = expanded(&rule.pattern);
         let groups = parsed(rule, &written)?.properties().explicit_captures_len();
         let asked = rule.secret.clone().unwrap_or(SecretGroup::Number(groups.min(1)));
         let (written, secret) = match asked {
@@ -209,10 +238,21 @@ impl Matcher {
             secret => (written, secret),
         };
         let pattern = compiled(rule, &written)?;
+        let secret = existing(rule, secret, &pattern)?;
+        let longest = parsed(rule, &written)?.properties().maximum_len();
+        Self::with(rule, pattern, secret, longest)
+    }
+
+    fn with(
+        rule: &Rule,
+        pattern: Regex,
+        secret: SecretGroup,
+        longest: Option<usize>,
+    ) -> Result<Self, RuleError> {
         let allow = rule.allow.iter().map(|a| Allow::new(rule, a)).collect::<Result<_, _>>()?;
         Ok(Self {
-            longest: parsed(rule, &written)?.properties().maximum_len(),
-            secret: existing(rule, secret, &pattern)?,
+            longest,
+            secret,
             pattern,
             entropy: rule.entropy,
             checksum: rule.checksum,
@@ -285,7 +325,12 @@ fn next_start(text: &str, at: usize) -> usize {
     (at..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len() + 1)
 }
 
-fn parsed(rule: &Rule, pattern: &str) -> Result<Hir, RuleError> {
+/// A pattern as the regex crate reads it.
+pub(super) fn expanded(pattern: &str) -> String {
+    ascii(&pattern.replace("{{assign}}", ASSIGN).replace("{{credential}}", CREDENTIAL))
+}
+
+pub(super) fn parsed(rule: &Rule, pattern: &str) -> Result<Hir, RuleError> {
     let parse = |unicode| {
         let mut parser = ParserBuilder::new().unicode(unicode).utf8(false).build();
         parser.parse(pattern).map_err(|cause| cause.to_string())

@@ -12,7 +12,8 @@ use super::end::limit;
 use super::keywords::Keywords;
 use super::known::KnownValues;
 use super::name::{Claim, STEMS};
-use super::rule::{Group, Matcher, Rule, RuleError};
+use super::rule::{Group, Matcher, Rule, RuleError, Tail};
+use super::shape::Shape;
 use super::{tongues, view};
 
 /// A place in a text that must not leave, and the rule that says so.
@@ -57,18 +58,29 @@ enum Depth {
 /// A rule whose pattern is compiled when its keyword is first met.
 struct Lazy {
     rule: Rule,
+    shape: OnceLock<Shape>,
     matcher: OnceLock<Matcher>,
+    tail: OnceLock<Tail>,
 }
+
+/// Why none of the three can fail.
+const CHECKED: &str = "every rule was compiled when it was loaded or tested";
 
 impl Lazy {
     fn new(rule: Rule) -> Self {
-        Self { rule, matcher: OnceLock::new() }
+        Self { rule, shape: OnceLock::new(), matcher: OnceLock::new(), tail: OnceLock::new() }
+    }
+
+    fn shape(&self) -> &Shape {
+        self.shape.get_or_init(|| Shape::of(&self.rule).expect(CHECKED))
+    }
+
+    fn tail(&self, written: &str) -> &Tail {
+        self.tail.get_or_init(|| Tail::new(&self.rule, written).expect(CHECKED))
     }
 
     fn matcher(&self) -> &Matcher {
-        self.matcher.get_or_init(|| {
-            Matcher::new(&self.rule).expect("every rule was compiled when it was loaded or tested")
-        })
+        self.matcher.get_or_init(|| Matcher::new(&self.rule).expect(CHECKED))
     }
 }
 
@@ -160,7 +172,7 @@ impl Search {
             self.search(&whole, text, &mut pass.hits);
         }
         if depth == Depth::Contexts {
-            self.search_views(text, !pass.windows.is_empty(), &mut pass.hits);
+            self.search_views(text, pass.has_keyword, &mut pass.hits);
         }
         let markers = pass.markers;
         let is_marked = |hit: &Hit| {
@@ -218,7 +230,19 @@ impl Search {
     ) {
         match target {
             Target::Rule(rule) => {
-                let longest = self.rules[usize::from(rule)].matcher().longest();
+                pass.has_keyword = true;
+                let lazy = &self.rules[usize::from(rule)];
+                let shape = lazy.shape();
+                if shape.is_too_short(text.as_bytes(), &range) {
+                    return;
+                }
+                if let Some(tail) = &shape.tail {
+                    let secret = search_after(lazy.tail(tail), range.end, text);
+                    let rule = rule + index(Kind::ALL.len());
+                    pass.hits.extend(secret.map(|range| Hit { range, rule }));
+                    return;
+                }
+                let longest = shape.longest;
                 let reach = |most: usize| longest.map_or(most, |l| most.min(l + MARGIN));
                 let start = limit(text, range.start.saturating_sub(reach(BEFORE)));
                 let end = limit(text, range.end + reach(AFTER));
@@ -274,6 +298,20 @@ impl Search {
     }
 }
 
+/// The secret right after a keyword, in a piece that grows while a match reaches its end.
+fn search_after(tail: &Tail, start: usize, text: &str) -> Option<Range<usize>> {
+    let mut len = AFTER;
+    loop {
+        let end = limit(text, start + len);
+        let found = tail.after(&text[start..end])?;
+        if start + found.end == end && end < text.len() {
+            len *= 2;
+            continue;
+        }
+        return Some(start + found.secret.start..start + found.secret.end);
+    }
+}
+
 fn index(i: usize) -> u16 {
     u16::try_from(i).unwrap_or(u16::MAX)
 }
@@ -304,6 +342,8 @@ struct Pass {
     last: Vec<(u16, usize)>,
     hits: Vec<Hit>,
     markers: Vec<Range<usize>>,
+    /// Whether any rule's keyword stands in the text.
+    has_keyword: bool,
 }
 
 impl Pass {

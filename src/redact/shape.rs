@@ -1,0 +1,144 @@
+//! What can be told of a rule's pattern without compiling it, which takes a thousand times longer.
+//!
+//! Most keywords that a text holds begin no match, and most patterns are alike: a prefix and so
+//! many characters of a class, or the name of a service, a credential's name, and its value. The
+//! first need a word that is long enough, which a glance tells; the second are searched right
+//! after the name, where a search ends within a few bytes, and share one expression between all
+//! services whose values look alike.
+
+use std::ops::Range;
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::rule::{Rule, RuleError, SecretGroup, expanded, parsed};
+
+/// What an expression looks at before and after a match.
+const MARGIN: usize = 24;
+
+/// How a rule's matches look.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// The least length of the word that holds a match, where matches are words.
+    word: Option<usize>,
+    /// The most bytes that a match can have.
+    pub(super) longest: Option<usize>,
+    /// What follows a keyword, where each match begins with one and no other keyword would do.
+    pub(super) tail: Option<String>,
+}
+
+impl Shape {
+    pub(super) fn of(rule: &Rule) -> Result<Self, RuleError> {
+        let pattern = expanded(&rule.pattern);
+        let hir = parsed(rule, &pattern)?;
+        let properties = hir.properties();
+        // Without one the whole match is the secret, the name included.
+        let has_group = properties.explicit_captures_len() > 0;
+        Ok(Self {
+            word: properties.minimum_len().filter(|_| is_of_words(&hir) && spells_keywords(rule)),
+            longest: properties.maximum_len().map(|most| most + MARGIN),
+            tail: tail(rule).filter(|_| has_group).map(str::to_owned),
+        })
+    }
+
+    /// Whether the word round a keyword is too short for a match.
+    pub(super) fn is_too_short(&self, text: &[u8], keyword: &Range<usize>) -> bool {
+        let Some(least) = self.word else { return false };
+        let Some(more) = least.checked_sub(keyword.len()) else { return false };
+        let after = text[keyword.end..].iter().take(more).take_while(|b| is_of_word(**b)).count();
+        let before = text[..keyword.start].iter().rev().take(more - after);
+        after + before.take_while(|b| is_of_word(**b)).count() < more
+    }
+}
+
+/// Whether each keyword is plainly a part of the pattern, and does not only stand near a match.
+fn spells_keywords(rule: &Rule) -> bool {
+    let pattern = rule.pattern.replace('\\', "").to_ascii_lowercase();
+    rule.keywords.iter().all(|keyword| pattern.contains(&keyword.to_ascii_lowercase()))
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-.=+/~:%|!$*@^#&,;?".contains(&byte)
+}
+
+/// Whether every match is made of the characters of words.
+fn is_of_words(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => true,
+        HirKind::Literal(literal) => literal.0.iter().copied().all(is_of_word),
+        HirKind::Class(Class::Bytes(class)) => {
+            class.ranges().iter().all(|range| (range.start()..=range.end()).all(is_of_word))
+        }
+        HirKind::Class(Class::Unicode(class)) => class.ranges().iter().all(|range| {
+            range.end().is_ascii() && (range.start()..=range.end()).all(|c| is_of_word(c as u8))
+        }),
+        HirKind::Repetition(repetition) => is_of_words(&repetition.sub),
+        HirKind::Capture(capture) => is_of_words(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().all(is_of_words),
+    }
+}
+
+/// The rest of a pattern that begins with its keywords: `(?i:name|other)rest`.
+fn tail(rule: &Rule) -> Option<&str> {
+    let (names, rest) = rule.pattern.strip_prefix("(?i:")?.split_once(')')?;
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_- ".contains(&b))
+    };
+    let mut names: Vec<String> = names.split('|').map(str::to_ascii_lowercase).collect();
+    let mut keywords: Vec<String> = rule.keywords.iter().map(|k| k.to_ascii_lowercase()).collect();
+    names.sort();
+    keywords.sort();
+    let is_plain =
+        names.iter().all(|name| is_name(name)) && rule.secret != Some(SecretGroup::Number(0));
+    // An operator after the names would be about all of them.
+    let follows = !rest.starts_with(['?', '*', '+', '{', '|']) || rest.starts_with("{{");
+    (is_plain && follows && names == keywords && !has_branches(rest)).then_some(rest)
+}
+
+/// Whether a `|` stands outside all groups and classes.
+fn has_branches(pattern: &str) -> bool {
+    let (mut depth, mut in_class, mut escaped) = (0_u32, false, false);
+    pattern.bytes().any(|byte| {
+        let is_branch = !escaped && !in_class && depth == 0 && byte == b'|';
+        match byte {
+            _ if escaped => {}
+            b'[' => in_class = true,
+            b']' => in_class = false,
+            b'(' if !in_class => depth += 1,
+            b')' if !in_class => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        escaped = byte == b'\\' && !escaped;
+        is_branch
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(pattern: &str, keyword: &str) -> Shape {
+        let (pattern, keywords) = (pattern.to_owned(), vec![keyword.to_owned()]);
+        Shape::of(&Rule { pattern, keywords, ..Rule::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_short_word_holds_no_long_token() {
+        let token = shape("sk-[A-Za-z0-9]{20,40}", "sk-");
+        assert!(token.is_too_short(b"a task-list of things to do", &(4..7)));
+        assert!(!token.is_too_short(b"xx sk-abcdefghijklmnopqrst", &(3..6)));
+        assert_eq!(shape("acme [a-z]{20}", "acme").word, None);
+        assert_eq!(shape("[0-9]{20}", "near").word, None);
+    }
+
+    #[test]
+    fn what_follows_a_name_is_the_tail() {
+        assert_eq!(
+            shape("(?i:acme){{credential}}([a-z]{9})", "acme").tail.as_deref(),
+            Some("{{credential}}([a-z]{9})")
+        );
+        assert_eq!(shape("(?i:acme){{credential}}([a-z]{9})", "acme_").tail, None);
+        for other in ["(?i:acme)?(x)", "(?i:acme)(x)|y", "(?i:acme)-[0-9]{20}"] {
+            assert_eq!(shape(other, "acme").tail, None, "{other}");
+        }
+    }
+}

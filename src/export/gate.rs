@@ -61,8 +61,9 @@ impl Gate {
 
     /// A document of its own, or a part of one made whole: cut between objects, it lacks brackets.
     fn search_document(&mut self, line: &str) {
-        let text = if is_json(line) { Cow::Borrowed(line) } else { completed(line) };
-        let findings = self.redactor.scan_bytes(text.as_bytes());
+        let whole = self.redactor.scan_document(line);
+        let findings =
+            whole.unwrap_or_else(|| self.redactor.scan_bytes(completed(line).as_bytes()));
         self.found.extend(findings.into_iter().map(|finding| finding.rule));
     }
 }

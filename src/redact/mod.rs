@@ -14,6 +14,8 @@
 //! 3. *Context* (`context`, `name`, `tongues`, `read`, `end`, `value`, `standin`, `natural`, `header`, `url`):
 //!    what a name says of its value, in any notation, and whether the value is one.
 //!
+//! A text in which nothing was found is not searched again (`clean`).
+//!
 //! What is found becomes a marker ([`Scope`]): `[REDACTED:rule]`, and `[REDACTED:rule#2]` for
 //! the second value of the same rule in a session. A marker is nobody's secret, so redacting
 //! twice changes nothing, and [`Redactor::scan_bytes`] finds nothing in a finished file.
@@ -21,6 +23,7 @@
 pub mod builtin;
 pub mod check;
 pub mod checksum;
+mod clean;
 mod context;
 mod cursor;
 mod disclosure;

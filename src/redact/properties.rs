@@ -5,7 +5,7 @@ use proptest::test_runner::RngSeed;
 use serde_json::Value as Json;
 
 use super::Scope;
-use super::tests::{redact, redactor};
+use super::tests::{redact, redactor, second};
 
 fn json_value() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
@@ -47,8 +47,8 @@ proptest! {
     fn redacting_twice_changes_nothing(value in json_value(), text in "([a-z]{1,9}[=: ]{1,2}[a-zA-Z0-9!\"\\\\]{0,20}[ \n]){0,6}") {
         for text in [value.to_string(), text] {
             let once = redact(&text);
-            prop_assert_eq!(&redact(&once), &once);
-            prop_assert!(redactor().scan_bytes(once.as_bytes()).is_empty(), "{}", once);
+            prop_assert_eq!(second().redact_text(&once, &mut Scope::new()), once.as_str());
+            prop_assert!(second().scan_bytes(once.as_bytes()).is_empty(), "{}", once);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
+use super::clean::Clean;
 use super::context::Kind;
 use super::disclosure::Disclosure;
 use super::header::{cookie_secrets, scheme_len};
@@ -26,6 +27,7 @@ pub struct Redactor {
     disclosure: Disclosure,
     paths: Option<paths::Names>,
     key: RandomState,
+    clean: Clean,
 }
 
 /// JSON in JSON beyond this is taken as text.
@@ -46,6 +48,7 @@ impl Redactor {
             disclosure: Disclosure::Whole,
             paths: None,
             key: RandomState::new(),
+            clean: Clean::new(),
         }
     }
 
@@ -58,6 +61,7 @@ impl Redactor {
             groups: groups.to_vec(),
             disclosure: Disclosure::Whole,
             key: RandomState::new(),
+            clean: Clean::new(),
         })
     }
 
@@ -101,7 +105,9 @@ impl Redactor {
         let mut value = raw.open();
         value.disclose(self.disclosure);
         if self.search.is_some() {
-            value.edit_texts(&mut Pen { redactor: self, scope });
+            // A name that the session gave away meanwhile may stand in what was clean before.
+            let trusts = self.paths.is_none();
+            value.edit_texts(&mut Pen { redactor: self, scope, trusts });
         }
         value
     }
@@ -127,10 +133,17 @@ impl Redactor {
 
     /// What is found in finished output, in any format. Nothing, after redaction.
     pub fn scan_bytes(&self, bytes: &[u8]) -> Vec<super::Finding> {
+        self.found(|pen| pen.text(None, &String::from_utf8_lossy(bytes), 0))
+    }
+
+    /// The same for a document of JSON; `None` where the text is none.
+    pub fn scan_document(&self, text: &str) -> Option<Vec<super::Finding>> {
+        json::is_document(text).then(|| self.found(|pen| pen.document(text, 0)))
+    }
+
+    fn found(&self, look: impl FnOnce(&mut Pen<'_>) -> Option<String>) -> Vec<super::Finding> {
         let mut scope = Scope::new();
-        let text = String::from_utf8_lossy(bytes);
-        let mut pen = Pen { redactor: self, scope: &mut scope };
-        pen.text(None, &text, 0);
+        look(&mut Pen { redactor: self, scope: &mut scope, trusts: true });
         scope.findings().collect()
     }
 }
@@ -153,6 +166,8 @@ fn is_bare_password(word: &str) -> bool {
 pub struct Pen<'r> {
     redactor: &'r Redactor,
     scope: &'r mut Scope,
+    /// Whether what was clean before is clean now.
+    trusts: bool,
 }
 
 impl Pen<'_> {
@@ -207,13 +222,26 @@ impl Pen<'_> {
         self.marker(text, rule as RuleIndex)
     }
 
+    /// What is to stand in the place of a text, unless nothing was found in it before.
     fn text(&mut self, key: Option<&str>, text: &str, depth: usize) -> Option<String> {
+        let redactor = self.redactor;
+        let seal = redactor.clean.seal(key, text);
+        if seal.is_some_and(|seal| self.trusts && redactor.clean.holds(seal)) {
+            return None;
+        }
+        let new = self.searched(key, text, depth);
+        if let (None, Some(seal)) = (&new, seal) {
+            redactor.clean.add(seal);
+        }
+        new
+    }
+
+    fn searched(&mut self, key: Option<&str>, text: &str, depth: usize) -> Option<String> {
         let body = text.trim_start_matches('\0');
         let body = if body.len() < text.len() { body.trim_start_matches("json:") } else { body };
         if depth < MAX_DEPTH && json::is_document(body) {
             let head = &text[..text.len() - body.len()];
-            let mut leaves = Leaves { pen: self, depth: depth + 1 };
-            return json::rewrite(body, &mut leaves).map(|new| format!("{head}{new}"));
+            return self.document(body, depth).map(|new| format!("{head}{new}"));
         }
         if depth < MAX_DEPTH
             && let Some(pieces) = json::documents(body)
@@ -226,6 +254,11 @@ impl Pen<'_> {
         });
         let plain = self.plain(claimed.as_deref().unwrap_or(text));
         plain.or(claimed)
+    }
+
+    /// A text that is known to be a document.
+    fn document(&mut self, text: &str, depth: usize) -> Option<String> {
+        json::rewrite(text, &mut Leaves { pen: self, depth: depth + 1 })
     }
 
     /// A text that holds documents between other text.

@@ -80,18 +80,22 @@ fn is_of_words(hir: &Hir) -> bool {
 /// The rest of a pattern that begins with its keywords: `(?i:name|other)rest`.
 fn tail(rule: &Rule) -> Option<&str> {
     let (names, rest) = rule.pattern.strip_prefix("(?i:")?.split_once(')')?;
-    let is_name = |name: &str| {
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_- ".contains(&b))
-    };
-    let mut names: Vec<String> = names.split('|').map(str::to_ascii_lowercase).collect();
+    let mut names: Vec<String> = names.split('|').map(literal).collect::<Option<_>>()?;
     let mut keywords: Vec<String> = rule.keywords.iter().map(|k| k.to_ascii_lowercase()).collect();
     names.sort();
     keywords.sort();
-    let is_plain =
-        names.iter().all(|name| is_name(name)) && rule.secret != Some(SecretGroup::Number(0));
     // An operator after the names would be about all of them.
     let follows = !rest.starts_with(['?', '*', '+', '{', '|']) || rest.starts_with("{{");
-    (is_plain && follows && names == keywords && !has_branches(rest)).then_some(rest)
+    let is_part = rule.secret != Some(SecretGroup::Number(0));
+    (is_part && follows && names == keywords && !has_branches(rest)).then_some(rest)
+}
+
+/// What a branch of the names spells, if it is no more than text.
+fn literal(name: &str) -> Option<String> {
+    let plain = name.replace("\\.", "");
+    let is_text = |b: u8| b.is_ascii_alphanumeric() || b"_- ".contains(&b);
+    let spelled = !plain.is_empty() && plain.bytes().all(is_text);
+    spelled.then(|| name.replace("\\.", ".").to_ascii_lowercase())
 }
 
 /// Whether a `|` stands outside all groups and classes.

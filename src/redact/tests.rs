@@ -1,5 +1,7 @@
 //! What redaction as a whole promises, held against statements, cases, templates and chance.
 
+use std::sync::LazyLock;
+
 use formats::model::{Header, Message, Session, Value};
 use serde_json::{Value as Json, json};
 
@@ -10,10 +12,18 @@ use super::rule::Group;
 use super::{Raw, Redactor, Scope, builtin};
 
 pub(super) fn redactor() -> &'static Redactor {
-    static ONE: std::sync::LazyLock<Redactor> = std::sync::LazyLock::new(|| {
-        Redactor::new(Vec::new(), &[Group::Secrets], KnownValues::default()).unwrap()
-    });
-    &ONE
+    static FIRST: LazyLock<Redactor> = LazyLock::new(of_secrets);
+    &FIRST
+}
+
+/// One that has seen nothing of what the first has found to be clean.
+pub(super) fn second() -> &'static Redactor {
+    static SECOND: LazyLock<Redactor> = LazyLock::new(of_secrets);
+    &SECOND
+}
+
+fn of_secrets() -> Redactor {
+    Redactor::new(Vec::new(), &[Group::Secrets], KnownValues::default()).unwrap()
 }
 
 pub(super) fn redact(text: &str) -> String {
@@ -355,7 +365,7 @@ fn nothing_is_found_in_finished_files() {
     for text in contexts.chain(ordinary) {
         for row in escaped(&text) {
             for form in written(&redact(&row)) {
-                let findings = redactor().scan_bytes(form.as_bytes());
+                let findings = second().scan_bytes(form.as_bytes());
                 if !findings.is_empty() {
                     found.push(format!("{form:?} {findings:?}"));
                 }

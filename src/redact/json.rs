@@ -144,8 +144,12 @@ impl Walk<'_, '_> {
     }
 
     fn number(&mut self, range: Range<usize>) {
-        let key = self.frames.last().and_then(|f| f.key.as_deref());
-        if let Some(new) = self.editor.number(key, &self.text[range.clone()]) {
+        let mut frames = self.frames.iter().rev().map(|frame| frame.key.as_deref());
+        let (key, above) = (frames.next().flatten(), frames.next().flatten());
+        // The `id` of a `chat` is a `chat_id`.
+        let joined = key.filter(|key| *key == "id").and(above).map(|above| format!("{above}_id"));
+        if let Some(new) = self.editor.number(joined.as_deref().or(key), &self.text[range.clone()])
+        {
             self.edits.push((range, new));
         }
     }
@@ -338,7 +342,7 @@ mod tests {
             text.contains('!').then(|| format!("{}:{}", key.unwrap_or("-"), text.to_uppercase()))
         }
         fn number(&mut self, key: Option<&str>, _: &str) -> Option<String> {
-            (key == Some("pin")).then(|| "n".to_owned())
+            (key == Some("pin") || key == Some("chat_id")).then(|| "n".to_owned())
         }
         fn named(&mut self, name: Option<&str>, text: &str) -> Option<String> {
             (name.is_none() || name == Some("PW")).then(|| format!("<{text}>"))
@@ -351,6 +355,12 @@ mod tests {
         let out = rewrite(text, &mut Shout).unwrap();
         assert_eq!(out, r#" {"a" : "x\u00e9", "B!": ["b!:Q\n!", 1.50e3], "pin": "n"} "#);
         assert_eq!(rewrite(r#"{"a":[1,"b"]}"#, &mut Shout), None);
+    }
+
+    #[test]
+    fn an_id_belongs_to_what_it_stands_in() {
+        let out = rewrite(r#"{"id":1,"chat":{"id":2,"x":{"id":3}}}"#, &mut Shout).unwrap();
+        assert_eq!(out, r#"{"id":1,"chat":{"id":"n","x":{"id":3}}}"#);
     }
 
     #[test]

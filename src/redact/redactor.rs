@@ -407,7 +407,7 @@ fn is_pin(key: &str, number: &str) -> bool {
 /// Whether a number under this key is somebody's on a platform.
 fn is_person_id(key: &str, number: &str) -> bool {
     static KEYS: WordSet = WordSet::new(
-        "user_id userid chat_id chatid sender_id senderid from_user_id author_id authorid member_id memberid \
+        "user_id userid from_id chat_id chatid sender_id senderid from_user_id author_id authorid member_id memberid \
          telegram_id discord_id guild_id guildid channel_id channelid thread_id threadid",
     );
     let digits = number.trim_start_matches('-');

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// Nesting beyond this is not decoded: common parsers give up near 128 levels.
-const MAX_DEPTH: usize = 100;
+pub(crate) const MAX_DEPTH: usize = 100;
 
 /// A JSON document that may be passed on.
 #[derive(Debug, PartialEq, Eq)]
@@ -156,6 +156,7 @@ fn repair(text: &str) -> String {
 }
 
 /// A piece of JSON text. Joined, the pieces are the text again, valid or not.
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Token<'a> {
     /// A string with its quotes.
     String(&'a str),

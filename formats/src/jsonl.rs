@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 
 use crate::json::write_string;
-use crate::model::{Column, Message, Row, Session, Value};
+use crate::model::{Column, Message, MessageColumn, Row, Session, Value};
 use crate::portable;
 use crate::{Feature, FileHead, Format, FormatWriter, Layout, Related, SessionHead, SessionWriter};
 
@@ -40,6 +40,25 @@ impl Style {
             Style::Verbatim => write_string(out, text),
             Style::Portable => portable::string(out, text),
         }
+    }
+
+    /// The text of a column. A loader reads calls and reasoning as JSON once more.
+    fn cell(self, out: &mut Vec<u8>, column: &str, text: &str) {
+        let tamed = if self.is_read_twice(column) { portable::tamed(text) } else { None };
+        self.string(out, tamed.as_deref().unwrap_or(text));
+    }
+
+    /// The JSON of a column.
+    fn decoded(self, out: &mut Vec<u8>, column: &str, json: &str) {
+        if self.is_read_twice(column) {
+            portable::read_twice(out, json);
+        } else {
+            self.document(out, json);
+        }
+    }
+
+    fn is_read_twice(self, column: &str) -> bool {
+        self == Style::Portable && column != MessageColumn::Content.name()
     }
 
     fn document(self, out: &mut Vec<u8>, json: &str) {
@@ -124,9 +143,9 @@ impl SessionWriter for Line<'_> {
         if self.keys.is_empty() {
             self.keys = keys(message, self.style);
         }
-        for (key, (_, value)) in self.keys.iter().zip(message.columns()) {
+        for (key, (name, value)) in self.keys.iter().zip(message.columns()) {
             self.buffer.extend_from_slice(key);
-            write_value(&mut self.buffer, value, self.style)?;
+            write_value(&mut self.buffer, name, value, self.style)?;
         }
         self.buffer.push(b'}');
         self.out.write_all(&self.buffer)
@@ -168,20 +187,20 @@ fn keys<C: Column>(row: &Row<'_, C>, style: Style) -> Vec<Vec<u8>> {
 }
 
 fn write_columns<C: Column>(out: &mut Vec<u8>, row: &Row<'_, C>, style: Style) -> io::Result<()> {
-    for (key, (_, value)) in keys(row, style).iter().zip(row.columns()) {
+    for (key, (name, value)) in keys(row, style).iter().zip(row.columns()) {
         out.extend_from_slice(key);
-        write_value(out, value, style)?;
+        write_value(out, name, value, style)?;
     }
     Ok(())
 }
 
-fn write_value(out: &mut Vec<u8>, value: &Value<'_>, style: Style) -> io::Result<()> {
+fn write_value(out: &mut Vec<u8>, name: &str, value: &Value<'_>, style: Style) -> io::Result<()> {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
         Value::Integer(n) => write!(out, "{n}")?,
         Value::Real(x) => serde_json::to_writer(out, x)?,
-        Value::Text(text) => style.string(out, text),
-        Value::Json(json) => style.document(out, json),
+        Value::Text(text) => style.cell(out, name, text),
+        Value::Json(json) => style.decoded(out, name, json),
     }
     Ok(())
 }

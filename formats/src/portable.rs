@@ -2,7 +2,8 @@
 //!
 //! Hugging Face's loader splits a file with Python's `str.splitlines`, so U+0085, U+2028 and U+2029
 //! inside a string would end the line; it fails on whole numbers beyond 64 bits. Here the former
-//! are written as escapes, together with U+007F and all of C1, and the latter as strings.
+//! are written as escapes, together with U+007F and all of C1, and the latter as strings. What a tool
+//! was called with it reads once more, where a text looks like JSON; there the same holds inside.
 
 use std::io::{self, Write};
 
@@ -10,7 +11,7 @@ use serde::Serialize;
 use serde_json::ser::Formatter;
 use serde_json::value::RawValue;
 
-use crate::json::{Token, check, tokens, write_string};
+use crate::json::{MAX_DEPTH, Token, check, tokens, write_string};
 
 /// Writes a value on one line.
 pub(crate) fn write_line(
@@ -70,8 +71,64 @@ pub(crate) fn object(text: &str) -> Option<Box<RawValue>> {
         return None;
     }
     let mut out = Vec::with_capacity(text.len());
-    document(&mut out, text);
+    read_twice(&mut out, text);
     RawValue::from_string(String::from_utf8(out).ok()?).ok()
+}
+
+/// Appends a document whose texts are read as JSON where they look like it, and says whether it had
+/// to be changed for that.
+pub(crate) fn read_twice(out: &mut Vec<u8>, json: &str) -> bool {
+    let mut changed = false;
+    for token in tokens(json) {
+        let tamed_text = match token {
+            Token::String(quoted) if quoted.contains(['[', '{']) => {
+                serde_json::from_str::<String>(quoted).ok().and_then(|text| tamed(&text))
+            }
+            Token::String(_) | Token::Word(_) | Token::Mark(_) => None,
+        };
+        match (tamed_text, token) {
+            (Some(text), _) => {
+                string(out, &text);
+                changed = true;
+            }
+            (None, Token::Word(word)) if is_beyond_64_bits(word) => {
+                string(out, word);
+                changed = true;
+            }
+            (None, Token::String(text)) => escape_into(out, text),
+            (None, Token::Word(text) | Token::Mark(text)) => out.extend_from_slice(text.as_bytes()),
+        }
+    }
+    changed
+}
+
+/// What a text that looks like JSON is replaced by, where reading it as such would fail the loader:
+/// the same with what fails replaced or, where it is nested too deeply, with a character before it
+/// that has no width and is no JSON.
+pub(crate) fn tamed(text: &str) -> Option<String> {
+    let inner = text.trim();
+    if !inner.starts_with(['[', '{']) {
+        return None;
+    }
+    let Some(checked) = check(inner) else {
+        return is_nested_deeply(inner).then(|| format!("\u{feff}{text}"));
+    };
+    let mut out = Vec::with_capacity(inner.len());
+    let changed = read_twice(&mut out, &checked.text);
+    if changed || checked.repaired { String::from_utf8(out).ok() } else { None }
+}
+
+/// Whether brackets stand deeper than any parser of ours goes, closed or not.
+fn is_nested_deeply(text: &str) -> bool {
+    let mut depth = 0;
+    tokens(text).any(|token| {
+        match token {
+            Token::Mark("[" | "{") => depth += 1,
+            Token::Mark("]" | "}") => depth -= 1,
+            Token::Mark(_) | Token::Word(_) | Token::String(_) => {}
+        }
+        depth > MAX_DEPTH
+    })
 }
 
 /// The escape of a character that some readers take for the end of a line, or for none.
@@ -136,7 +193,7 @@ fn is_beyond_64_bits(word: &str) -> bool {
 mod tests {
     use serde_json::{Value as Json, json};
 
-    use super::{document, object, string, write_line};
+    use super::{document, object, string, tamed, write_line};
 
     /// Every character that Python's `str.splitlines` splits at and JSON leaves as it is, and the
     /// neighbours of each.
@@ -171,6 +228,28 @@ mod tests {
         let wanted = "[9223372036854775808, \"-9223372036854775809\", 18446744073709551615, \
                       \"18446744073709551616\", -9223372036854775808, 1.5e300, 12345678901234567890.5]";
         assert_eq!(String::from_utf8(out).unwrap(), wanted);
+    }
+
+    #[test]
+    fn json_in_a_text_is_kept_from_failing_the_loader_too() {
+        let deep = "[".repeat(2000);
+        let cases = [
+            (
+                r#"{"n": 12345678901234567890123}"#,
+                Some(r#"{"n": "12345678901234567890123"}"#.to_owned()),
+            ),
+            (r#" ["\ud800", NaN]"#, Some(r#"["\ufffd", null]"#.to_owned())),
+            (r#"{"file": "[\"\\ud800\"]"}"#, Some(r#"{"file": "[\"\\ufffd\"]"}"#.to_owned())),
+            (&deep, Some(format!("\u{feff}{deep}"))),
+            (r#"{"file": "[1, \"é\u2028\"]", "n": 5}"#, None),
+            ("[not JSON] 12345678901234567890123", None),
+            ("12345678901234567890123", None),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(tamed(text), wanted, "{text}");
+        }
+        let kept = object(r#"{"file": "{\"n\": 12345678901234567890123}"}"#).unwrap();
+        assert_eq!(kept.get(), r#"{"file": "{\"n\": \"12345678901234567890123\"}"}"#);
     }
 
     #[test]

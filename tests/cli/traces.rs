@@ -134,6 +134,11 @@ fn no_text_or_number_of_a_session_breaks_the_loader() {
         assert!(!ran.stdout.lines().any(|line| line.trim().is_empty()), "{ran}");
         assert!(ran.stdout.contains(r"a\u0085b\u2028c\u2029d\u007fe\u009f"), "{ran}");
     }
+    // The loader reads arguments as JSON once more.
+    let row = env.run("export --format trace-hermes --session-id s0 --lenient").ok().lines();
+    let arguments = text(&row[0]["messages"][1]["tool_calls"][0]["function"]["arguments"]);
+    let arguments: Json = serde_json::from_str(&arguments).unwrap();
+    assert_eq!(arguments["n"], "123456789012345678901234567890");
     let lines = env.run("export --format trace --session-id s0 --lenient").ok().lines();
     assert_eq!(text(&lines[1]["message"]["content"]), odd);
     let input = &of_type(&lines, "assistant")[0]["message"]["content"][1]["input"];

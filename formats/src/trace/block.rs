@@ -74,7 +74,9 @@ fn input(arguments: &str) -> Input {
     }
     match portable::object(arguments) {
         Some(object) => Input::Object(object),
-        None => Input::Raw { raw: arguments.to_owned() },
+        None => {
+            Input::Raw { raw: portable::tamed(arguments).unwrap_or_else(|| arguments.to_owned()) }
+        }
     }
 }
 

@@ -11,6 +11,8 @@ pub mod care;
 pub mod cli;
 pub mod export;
 pub mod filter;
+#[cfg(feature = "hub")]
+pub mod hub;
 pub mod import;
 pub mod manifest;
 pub mod progress;

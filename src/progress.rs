@@ -6,6 +6,8 @@ pub trait Progress: Sync {
     fn begin(&self, steps: u64);
     /// One of them is done.
     fn step(&self);
+    /// So many steps are done in all; for work whose steps are bytes.
+    fn reach(&self, _steps: u64) {}
     /// Whether the user wants the work to end; nothing half done may stay behind.
     fn is_cancelled(&self) -> bool;
 }

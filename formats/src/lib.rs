@@ -130,6 +130,8 @@ pub enum Feature {
     DefaultsToLatest,
     /// Takes secrets out unless told not to (`--no-redact`).
     RedactsByDefault,
+    /// The Hugging Face Hub shows its files as sessions.
+    ForTheHub,
 }
 
 /// One of several ways to write a format, each a row of the table, and the flag that tells them

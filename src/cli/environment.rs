@@ -49,6 +49,13 @@ impl Environment {
         }
     }
 
+    /// A variable that is set to something.
+    #[cfg(feature = "hub")]
+    #[expect(clippy::unused_self, reason = "the environment is read here alone")]
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
+        env::var(name).ok().filter(|value| !value.trim().is_empty())
+    }
+
     /// `~/x` where no shell has expanded it.
     pub(super) fn expand(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), &self.home) {

@@ -4,6 +4,8 @@ use std::io;
 use std::process::ExitCode;
 
 use super::terminal::{self, Terminal};
+#[cfg(feature = "hub")]
+use crate::hub;
 use crate::{export, import, scan, store, verify};
 
 /// How the program ends.
@@ -104,6 +106,12 @@ fn status(error: &anyhow::Error) -> ExitStatus {
         {
             return ExitStatus::Interrupted;
         }
+        #[cfg(feature = "hub")]
+        match cause.downcast_ref() {
+            Some(hub::Error::Cancelled) => return ExitStatus::Interrupted,
+            Some(error) if hub::Error::is_refusal(error) => return ExitStatus::Usage,
+            Some(_) | None => {}
+        }
         // Whoever read our output has read enough.
         if cause.downcast_ref().is_some_and(|e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe) {
             return ExitStatus::Done;
@@ -116,6 +124,10 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         if let Some(usage) = cause.downcast_ref::<UsageError>() {
             return usage.hint.clone();
+        }
+        #[cfg(feature = "hub")]
+        if let Some(error) = cause.downcast_ref::<hub::Error>() {
+            return error.hint();
         }
         of_store(cause)?.hint().map(str::to_owned)
     })

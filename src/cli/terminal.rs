@@ -137,6 +137,17 @@ impl Terminal {
         }
     }
 
+    /// Asks, and waits for a line; `None` where the input ends.
+    #[cfg(feature = "hub")]
+    pub(super) fn ask(&self, question: &str) -> io::Result<Option<String>> {
+        let mut out = io::stderr().lock();
+        out.write_all(printable(&self.redacted(question)).as_bytes())?;
+        out.flush()?;
+        let mut answer = String::new();
+        let read = io::stdin().read_line(&mut answer)?;
+        Ok((read > 0).then(|| answer.trim().to_owned()))
+    }
+
     fn line(&self, label: &str, color: &str, text: &str) {
         let text = one_line(&self.redacted(text));
         let line = if self.colored && !label.is_empty() {
@@ -150,11 +161,21 @@ impl Terminal {
 
     /// A bar on a terminal, and an ear for Ctrl-C.
     pub(super) fn progress(&self) -> Bar {
+        self.bar("{bar:30} {pos}/{len} sessions, {elapsed}")
+    }
+
+    /// The same for work whose steps are bytes.
+    #[cfg(feature = "hub")]
+    pub(super) fn bytes(&self) -> Bar {
+        self.bar("{bar:30} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left")
+    }
+
+    fn bar(&self, template: &str) -> Bar {
         let hidden = self.volume == Volume::Quiet || !io::stderr().is_terminal();
         let target =
             if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} sessions, {elapsed}");
+        let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Bar(bar)
     }
@@ -168,6 +189,11 @@ pub(super) fn is_terminal() -> bool {
 /// The columns of the terminal that standard output is.
 pub(super) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// Whether somebody is there to answer.
+pub(super) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// Data, to standard output.
@@ -250,6 +276,10 @@ impl Progress for Bar {
 
     fn step(&self) {
         self.0.inc(1);
+    }
+
+    fn reach(&self, steps: u64) {
+        self.0.set_position(steps);
     }
 
     fn is_cancelled(&self) -> bool {

@@ -18,6 +18,7 @@ mod publish;
 mod report;
 mod run;
 mod staging;
+mod survey;
 mod write;
 
 use std::io;
@@ -33,11 +34,13 @@ use crate::store::{self, SessionKey, Shown};
 pub use keep::{Keeper, delete_kept};
 pub use name::Names;
 pub use pattern::{Pattern, PatternError};
+pub use place::Scratch;
 pub use preview::{Preview, preview};
 pub use publish::Overwrite;
 pub use report::{Exported, Failure, Listed, Summary, Warning, Warnings};
 pub use run::run;
 pub(crate) use staging::is_staging;
+pub use survey::{Surveyed, survey};
 
 /// What to export, and where to.
 pub struct Request {

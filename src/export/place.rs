@@ -82,6 +82,24 @@ impl Place {
     }
 }
 
+/// A folder for files that are needed for a while, and for nobody else's eyes. What a killed process
+/// left of its own is removed by the next one.
+#[derive(Debug)]
+pub struct Scratch(Staging);
+
+impl Scratch {
+    /// Makes one.
+    pub fn new() -> Result<Self, Error> {
+        let spool = spool_folder();
+        Ok(Self(Staging::spool(&spool).map_err(Error::writing(&spool))?))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
 impl Summary {
     fn deliver(&mut self, folder: &Path, file: Finished, outcome: &Outcome) {
         let Finished { entry, documents, .. } = file;

@@ -78,6 +78,10 @@ impl Staging {
         Ok(Partial::new(path, file, gate))
     }
 
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Leaves the folder to the next export here, with what was announced.
     pub(super) fn keep(&mut self) {
         self.folder.disable_cleanup(true);

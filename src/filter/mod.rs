@@ -55,6 +55,11 @@ impl Filter {
         let (tests, said, excluded) = (Vec::new(), Vec::new(), Vec::new());
         Self { tests, said, excluded, state: State::Any, archived: Archived::Any }
     }
+
+    /// Lets every session pass that has ended.
+    pub fn ended() -> Self {
+        Self { state: State::Ended, ..Self::everything() }
+    }
 }
 
 /// Whether a session still runs (`ended_at` is NULL).

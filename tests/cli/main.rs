@@ -10,6 +10,8 @@ mod fields;
 mod filters;
 mod folders;
 mod formats;
+#[cfg(feature = "hub")]
+mod hub;
 mod ids;
 mod import;
 mod import_law;
@@ -31,5 +33,7 @@ mod streams;
 mod times;
 mod traces;
 mod tree;
+#[cfg(feature = "hub")]
+mod upload;
 mod usage;
 mod verify;

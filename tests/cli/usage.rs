@@ -187,3 +187,10 @@ fn completions_and_the_manual_page_are_written_for_every_flag() {
     let version = env.run("--version").ok().stdout;
     assert_eq!(version, format!("hermes-sessions {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+#[cfg(not(feature = "hub"))]
+#[test]
+fn an_upload_that_is_not_built_in_is_said_to_be_missing() {
+    let env = Env::with([talk("s1")]);
+    env.run("export --upload").fails(2).says("this program was built without --upload");
+}

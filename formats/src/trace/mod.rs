@@ -50,6 +50,7 @@ pub(crate) const CLAUDE: Format = Format {
         Feature::NamedById,
         Feature::DefaultsToLatest,
         Feature::RedactsByDefault,
+        Feature::ForTheHub,
     ],
     start: |out, head: &FileHead| Ok(Box::new(Claude { out, provenance: head.provenance })),
 };

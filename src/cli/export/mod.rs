@@ -2,8 +2,11 @@
 
 mod deletion;
 mod output;
+#[cfg(feature = "hub")]
+mod sending;
 mod share;
 mod told;
+mod upload;
 mod variant;
 
 use std::fs;
@@ -12,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use formats::{FORMATS, Feature, Format, Layout};
 
 use super::environment::Environment;
@@ -25,7 +28,7 @@ use crate::export::{
     self, Lineage, Listing, Names, Overwrite, Pattern, Preview, Reach, Record, Request, Summary,
     Target,
 };
-use crate::filter::Selection;
+use crate::filter::{Filter, Selection};
 use crate::redact::Redactor;
 use crate::store::Shown;
 use deletion::delete;
@@ -33,7 +36,10 @@ use output::{
     as_file, as_folder, by_suffix, foreign_suffix, is_one_file, is_stdout, refuse_own_files,
     refuse_session_id, resolved,
 };
+#[cfg(feature = "hub")]
+use sending::Sending;
 use share::ShareArgs;
+use upload::UploadArgs;
 use variant::VariantArgs;
 
 /// Write sessions to files
@@ -43,6 +49,7 @@ use variant::VariantArgs;
 /// session. Every file is recorded in manifest.jsonl beside it, with its SHA-256. A file appears
 /// whole or not at all.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("asks").args(["delete_after_verified", "public"]).multiple(true)))]
 #[command(after_help = "\
 Examples:
   hermes-sessions export backup.jsonl
@@ -52,7 +59,8 @@ Examples:
   hermes-sessions export archive/ --format md --newer-than 30d --name '{date}-{title}-{id}'
   hermes-sessions export prompts.md --only user-prompts --newer-than 30d
   hermes-sessions export shared/ --format md --session-id 20250305_0915 --share
-  hermes-sessions export archive/ --format md --session-id 2025 --delete-after-verified --yes")]
+  hermes-sessions export archive/ --format md --session-id 2025 --delete-after-verified --yes
+  hermes-sessions export --upload --repo lab/talks --source cli --newer-than 1w")]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct ExportArgs {
     #[arg(help = OUTPUT)]
@@ -103,9 +111,11 @@ pub(super) struct ExportArgs {
     /// read back from the files and compared; needs --yes
     #[arg(long)]
     delete_after_verified: bool,
-    /// Yes, delete
-    #[arg(short, long, requires = "delete_after_verified")]
+    /// Yes: delete, or let everybody read it
+    #[arg(short, long, requires = "asks")]
     yes: bool,
+    #[command(flatten)]
+    upload: UploadArgs,
 }
 
 const OUTPUT: &str = "A file, a folder, or - for standard output [default for formats with a file \
@@ -149,6 +159,7 @@ pub(super) fn run(
     let store = environment.store(global)?;
     let format = args.variant.chosen(args.format()?)?;
     let selection = match args.select.selection(environment, terminal)? {
+        Selection::All if args.upload.since_last_upload => Selection::Filtered(Filter::ended()),
         Selection::All if args.may_be_stdout(format) => Selection::Latest,
         selection => selection,
     };
@@ -160,7 +171,11 @@ pub(super) fn run(
     args.check_place(format, &target)?;
     args.share.check_place(args.output.as_deref(), &target)?;
     args.check_report(&redactor, &target, environment, &store)?;
-    let request = Request {
+    let is_redacted = redactor.groups().is_some();
+    let output = args.output.is_some().then_some(&target);
+    args.upload.check(format, output, (is_redacted, args.yes))?;
+    #[cfg_attr(not(feature = "hub"), expect(unused_mut, reason = "a rehearsed upload narrows it"))]
+    let mut request = Request {
         selection,
         shown: args.shown(),
         lineage: args.lineage(),
@@ -174,6 +189,14 @@ pub(super) fn run(
         reach: if args.delete_after_verified { Reach::Everything } else { Reach::Selected },
         listing: args.listing(global),
     };
+    #[cfg(feature = "hub")]
+    if args.upload.is_on() {
+        let sending = Sending { args, store: &store, global, environment, terminal };
+        if !args.dry_run {
+            return sending.run(request);
+        }
+        sending.rehearse(&mut request)?;
+    }
     let preview = args.preview(&store, &request, terminal)?;
     let mut stream = args.stream(&target)?;
     let mut summary = export::run(&store, &request, &mut stream, &terminal.progress())?;
@@ -200,6 +223,9 @@ pub(super) fn run(
 impl ExportArgs {
     fn format(&self) -> Result<&'static Format, UsageError> {
         let only = self.only.as_deref();
+        if self.upload.is_on() && self.format.is_none() && only.is_none() {
+            return Ok(UploadArgs::format());
+        }
         let named = |f: &&Format| match &self.format {
             // `--only PART --format md` is the part's row with that suffix.
             Some(name) if only.is_some() => f.only == only && f.extension == name,

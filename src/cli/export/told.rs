@@ -35,6 +35,10 @@ impl ExportArgs {
             if let Some(Preview { holds, findings }) = preview {
                 object["preview"] = json!({ "holds": holds, "findings": findings });
             }
+            if self.upload.is_on() {
+                let (dataset, visibility) = (self.upload.dataset(), self.upload.visibility());
+                object["upload"] = json!({ "dataset": dataset, "visibility": visibility });
+            }
             let is_data = *target == Target::Stream && !self.dry_run;
             let line = format!("{object}\n");
             if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }?;
@@ -43,25 +47,7 @@ impl ExportArgs {
     }
 
     fn tell(&self, summary: &Summary, target: &Target, terminal: &Terminal) {
-        if summary.running_left_out > 0 {
-            let running = counted(summary.running_left_out, "running session");
-            let verb = if summary.running_left_out == 1 { "matches" } else { "match" };
-            terminal.note(&format!("{running} also {verb}; --include-open adds them"));
-        }
-        if let Some(note) = summary.unindexed.and_then(crate::store::Unindexed::note) {
-            terminal.note(note);
-        }
-        if summary.excluded > 0 {
-            let excluded = counted(summary.excluded, "session");
-            terminal.note(&format!("{excluded} left out by --exclude"));
-        }
-        for id in summary.nothing_to_show.iter().take(terminal.patience()) {
-            terminal.note(&format!("session {id} was left out: {NothingToShow}"));
-        }
-        if summary.nothing_to_show.len() > terminal.patience() {
-            let more = summary.nothing_to_show.len() - terminal.patience();
-            terminal.note(&format!("{} more were left out, too", counted(more as u64, "session")));
-        }
+        note(summary, terminal);
         if summary.matched == 0 {
             terminal.note("no session matches; nothing was written");
             return;
@@ -82,7 +68,13 @@ impl ExportArgs {
                 ""
             };
             let what = format!("{matched} with {messages}{counted}");
-            terminal.done(&format!("Would export {what} to {place}{delete}"));
+            let (dataset, visibility) = (self.upload.dataset(), self.upload.visibility());
+            let then = if self.upload.is_on() {
+                format!("and send it to {dataset} ({visibility})")
+            } else {
+                format!("to {place}{delete}")
+            };
+            terminal.done(&format!("Would export {what} {then}"));
             for session in &summary.sessions {
                 terminal.detail(&format!(
                     "  {} {}",
@@ -129,7 +121,11 @@ impl ExportArgs {
         if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }
     }
 
-    fn json(&self, summary: &Summary, deleted: Option<store::Removal>) -> serde_json::Value {
+    pub(super) fn json(
+        &self,
+        summary: &Summary,
+        deleted: Option<store::Removal>,
+    ) -> serde_json::Value {
         let warnings: Vec<String> = summary.warnings.kept.iter().map(ToString::to_string).collect();
         let failures: Vec<_> = summary
             .failures
@@ -161,7 +157,31 @@ impl ExportArgs {
     }
 }
 
-fn warn(summary: &Summary, terminal: &Terminal) {
+/// Says what the selection left out.
+pub(super) fn note(summary: &Summary, terminal: &Terminal) {
+    if summary.running_left_out > 0 {
+        let running = counted(summary.running_left_out, "running session");
+        let verb = if summary.running_left_out == 1 { "matches" } else { "match" };
+        terminal.note(&format!("{running} also {verb}; --include-open adds them"));
+    }
+    if let Some(note) = summary.unindexed.and_then(crate::store::Unindexed::note) {
+        terminal.note(note);
+    }
+    if summary.excluded > 0 {
+        let excluded = counted(summary.excluded, "session");
+        terminal.note(&format!("{excluded} left out by --exclude"));
+    }
+    for id in summary.nothing_to_show.iter().take(terminal.patience()) {
+        terminal.note(&format!("session {id} was left out: {NothingToShow}"));
+    }
+    if summary.nothing_to_show.len() > terminal.patience() {
+        let more = summary.nothing_to_show.len() - terminal.patience();
+        terminal.note(&format!("{} more were left out, too", counted(more as u64, "session")));
+    }
+}
+
+/// Says what was lost on the way.
+pub(super) fn warn(summary: &Summary, terminal: &Terminal) {
     let shown = summary.warnings.kept.iter().take(terminal.patience());
     let mut printed = 0;
     for warning in shown {

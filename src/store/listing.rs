@@ -3,7 +3,7 @@
 //! Sessions are looked at in the order of their last message, so that a list of twenty reads twenty
 //! rows and not the store.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use formats::model::{Message, Row};
@@ -98,6 +98,8 @@ struct Walk<'l> {
     listing: &'l Listing,
     /// Roots that the selection lets in; `None` for all.
     wanted: Option<HashSet<SessionKey>>,
+    /// Where conversations began, as far as that is known.
+    roots: HashMap<SessionKey, SessionKey>,
     seen: HashSet<SessionKey>,
     page: Page,
 }
@@ -105,7 +107,13 @@ struct Walk<'l> {
 impl Snapshot<'_> {
     /// What a list shows.
     pub fn listed(&self, listing: &Listing) -> Result<Page, Error> {
-        let mut walk = Walk { listing, wanted: None, seen: HashSet::new(), page: Page::default() };
+        let mut walk = Walk {
+            listing,
+            wanted: None,
+            roots: HashMap::new(),
+            seen: HashSet::new(),
+            page: Page::default(),
+        };
         if !matches!(listing.selection, Selection::All) {
             let matches = self.matching(&listing.selection)?;
             walk.page.excluded = matches.excluded;
@@ -113,7 +121,7 @@ impl Snapshot<'_> {
             walk.page.unreadable = matches.unreadable.len() as u64;
             let mut roots = HashSet::new();
             for key in matches.sessions {
-                roots.insert(self.shown_as(key, listing.kind)?);
+                roots.insert(self.shown_as(key, &mut walk)?);
             }
             walk.wanted = Some(roots);
         }
@@ -135,7 +143,7 @@ impl Snapshot<'_> {
         key: SessionKey,
         last_active: Option<f64>,
     ) -> Result<(), Error> {
-        let root = self.shown_as(key, walk.listing.kind)?;
+        let root = self.shown_as(key, walk)?;
         if walk.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&root))
             || !walk.seen.insert(root)
         {
@@ -152,8 +160,9 @@ impl Snapshot<'_> {
     }
 
     /// The session in whose place a list shows this one.
-    fn shown_as(&self, key: SessionKey, kind: Kind) -> Result<SessionKey, Error> {
-        if matches!(kind, Kind::All | Kind::Segment) { Ok(key) } else { self.beginning(key) }
+    fn shown_as(&self, key: SessionKey, walk: &mut Walk<'_>) -> Result<SessionKey, Error> {
+        let alone = matches!(walk.listing.kind, Kind::All | Kind::Segment);
+        if alone { Ok(key) } else { self.beginning(key, &mut walk.roots) }
     }
 
     /// All sessions, last active first; without messages the start counts.
@@ -203,21 +212,32 @@ impl Snapshot<'_> {
         Ok(self.connection.query_row(sql, [], |_| Ok(())).optional()?.is_some())
     }
 
-    /// The first segment of the conversation that a session belongs to.
-    pub fn beginning(&self, key: SessionKey) -> Result<SessionKey, Error> {
-        let mut path = vec![key];
-        loop {
+    /// The first segment of the conversation that a session belongs to. What is found on the way is
+    /// added to `known`, so that a long chain is walked once.
+    fn beginning(
+        &self,
+        key: SessionKey,
+        known: &mut HashMap<SessionKey, SessionKey>,
+    ) -> Result<SessionKey, Error> {
+        let (mut path, mut passed) = (vec![key], HashSet::from([key]));
+        let root = loop {
             let here = path[path.len() - 1];
+            if let Some(root) = known.get(&here) {
+                break *root;
+            }
             let standing = self.standing(here)?;
             let Some(parent) = standing.parent.filter(|_| standing.kind == Kind::Segment) else {
-                return Ok(here);
+                break here;
             };
-            if let Some(met) = path.iter().position(|key| *key == parent) {
+            if !passed.insert(parent) {
                 // A circle has no first session; one is agreed upon.
-                return Ok(path[met..].iter().copied().min().unwrap_or(here));
+                let circle = path.iter().skip_while(|key| **key != parent);
+                break circle.copied().min().unwrap_or(here);
             }
             path.push(parent);
-        }
+        };
+        known.extend(path.into_iter().map(|key| (key, root)));
+        Ok(root)
     }
 
     /// How a session stands to others; never `All`.

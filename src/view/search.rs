@@ -1,7 +1,7 @@
 //! The shapes of Hermes' `session_search`: discovery by words, a window to scroll, a whole session,
 //! and what was last active.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -122,7 +122,14 @@ pub fn discover(
             Selection::All => None,
             selection => Some(snapshot.matching(selection)?.sessions.into_iter().collect()),
         };
-        let mut walk = Walk { snapshot, wanted, among, seen: HashSet::new(), demoted: Vec::new() };
+        let mut walk = Walk {
+            snapshot,
+            wanted,
+            among,
+            families: HashMap::new(),
+            seen: HashSet::new(),
+            demoted: Vec::new(),
+        };
         let mut found = Found::default();
         if let Some(key) = walk.titled()? {
             found.results.push(by_title(snapshot, wanted, key, redactor)?);
@@ -144,6 +151,8 @@ struct Walk<'w> {
     snapshot: &'w Snapshot<'w>,
     wanted: &'w Discovery,
     among: Option<HashSet<SessionKey>>,
+    /// The first session above each one that had a hit.
+    families: HashMap<SessionKey, SessionKey>,
     seen: HashSet<SessionKey>,
     demoted: Vec<(SessionKey, Hit)>,
 }
@@ -175,7 +184,11 @@ impl Walk<'_> {
         if !self.lets_in(hit.session)? {
             return Ok(ControlFlow::Continue(()));
         }
-        let family = self.snapshot.ancestor(hit.session)?;
+        let family = match self.families.get(&hit.session) {
+            Some(family) => *family,
+            None => self.snapshot.ancestor(hit.session)?,
+        };
+        self.families.insert(hit.session, family);
         if self.snapshot.source(hit.session)? == DEMOTED {
             if self.demoted.iter().all(|(other, _)| *other != family) {
                 self.demoted.push((family, hit));

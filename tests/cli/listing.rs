@@ -154,6 +154,17 @@ fn circles_and_missing_indexes_do_not_end_the_list() {
 }
 
 #[test]
+fn a_long_chain_is_walked_once() {
+    let segment = |n: u32| {
+        let id: &'static str = format!("s{n:04}").leak();
+        let segment = session(id).with("end_reason", "compression");
+        if n == 0 { segment } else { segment.child_of(format!("s{:04}", n - 1).leak()) }
+    };
+    let env = Env::with((0..1000).map(segment));
+    assert_lists(&env, "", &["s0999"]);
+}
+
+#[test]
 fn bytes_that_are_no_utf_8_cost_themselves() {
     let env = family();
     env.store().sql("UPDATE sessions SET title = CAST(X'61ff62' AS TEXT) WHERE id = 'branch'");

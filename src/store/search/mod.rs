@@ -244,14 +244,15 @@ impl Snapshot<'_> {
         let sql = "SELECT p.rowid FROM sessions s JOIN sessions p ON p.id = s.parent_session_id \
                    WHERE s.rowid = ?";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut path = vec![key];
+        let (mut path, mut passed) = (vec![key], HashSet::from([key]));
         loop {
             let here = path[path.len() - 1];
             let parent =
                 statement.query_row([here.0], |row| row.get(0).map(SessionKey)).optional()?;
             let Some(parent) = parent else { return Ok(here) };
-            if let Some(met) = path.iter().position(|key| *key == parent) {
-                return Ok(path[met..].iter().copied().min().unwrap_or(here));
+            if !passed.insert(parent) {
+                let circle = path.iter().skip_while(|key| **key != parent);
+                return Ok(circle.copied().min().unwrap_or(here));
             }
             path.push(parent);
         }

@@ -14,6 +14,7 @@ mod formats;
 mod hub;
 mod ids;
 mod import;
+mod import_crash;
 mod import_law;
 mod jsonl;
 mod lineage;

@@ -56,6 +56,14 @@ impl Environment {
         env::var(name).ok().filter(|value| !value.trim().is_empty())
     }
 
+    /// The WebUI's folder.
+    pub(super) fn webui(&self) -> PathBuf {
+        match env::var_os("HERMES_WEBUI_STATE_DIR").filter(|value| !value.is_empty()) {
+            Some(folder) => folder.into(),
+            None => self.hermes_home.join("webui"),
+        }
+    }
+
     /// `~/x` where no shell has expanded it.
     pub(super) fn expand(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), &self.home) {

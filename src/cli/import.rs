@@ -165,7 +165,7 @@ fn sessions(count: u64) -> String {
 }
 
 /// A problem with its causes, on one line.
-fn reason(problem: &Problem) -> String {
+pub(super) fn reason(problem: &Problem) -> String {
     let mut text = problem.to_string();
     let mut cause = std::error::Error::source(&problem.what);
     while let Some(error) = cause {

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::environment::Environment;
+use super::from::FromArgs;
 use super::redaction::RedactArgs;
 use super::select::{SelectArgs, given};
 use super::table::{WIDTH, ago, base_name, cell, shown, zoned};
@@ -13,7 +14,7 @@ use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::filter::time::Clock;
 use crate::filter::{Archived, Column, Condition, Test};
-use crate::store::{Kind, Listing};
+use crate::store::{Kind, Listing, Words};
 use crate::view::{self, Listed, Sessions};
 
 /// List sessions, last active first
@@ -28,6 +29,7 @@ Examples:
   hermes-sessions list
   hermes-sessions list --source telegram --limit 50
   hermes-sessions list '#billing' --newer-than 1w
+  hermes-sessions list --from webui
   hermes-sessions list --workspace api --json | jq -r '.sessions[].id'
   hermes-sessions list --kind delegate --all")]
 pub(super) struct ListArgs {
@@ -52,6 +54,8 @@ pub(super) struct ListArgs {
     /// Put days above the lines, which is the default on a terminal
     #[arg(long)]
     days: bool,
+    #[command(flatten)]
+    from: FromArgs,
     #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
@@ -79,7 +83,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
-    let store = environment.store(global)?;
+    let store = args.from.store(Words::Left, global, environment, terminal)?;
     let listing = listing(args, environment, terminal)?;
     let list = view::sessions(&store, &listing, &args.redact.redactor(&[], environment)?)?;
     if global.json {
@@ -90,7 +94,8 @@ pub(super) fn run(
         terminal::print(&layout.table(&list.sessions, days, &environment.clock, terminal))?;
     }
     tell(args, &list, terminal);
-    Ok(if list.unreadable > 0 || list.by_start { ExitStatus::Failed } else { ExitStatus::Done })
+    let damaged = list.unreadable > 0 || list.by_start;
+    Ok(store.ends(if damaged { ExitStatus::Failed } else { ExitStatus::Done }))
 }
 
 fn listing(

@@ -8,6 +8,7 @@ mod environment;
 mod exit;
 mod export;
 mod formats;
+mod from;
 mod import;
 mod list;
 mod man;

@@ -7,11 +7,13 @@ use clap::Args;
 use serde_json::json;
 
 use super::environment::Environment;
+use super::from::FromArgs;
 use super::redaction::{RedactArgs, write_report};
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::scan::{self, Report, Secret};
+use crate::store::Words;
 
 /// Tell which secrets are in how many sessions, without showing one
 ///
@@ -25,6 +27,8 @@ Examples:
   hermes-sessions scan --source telegram --newer-than 30d --report findings.json
   hermes-sessions scan --fail-on-findings -q || echo 'look before you share'")]
 pub(super) struct ScanArgs {
+    #[command(flatten)]
+    from: FromArgs,
     #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
@@ -43,7 +47,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
-    let store = environment.store(global)?;
+    let store = args.from.store(Words::Left, global, environment, terminal)?;
     let selection = args.select.selection(environment, terminal)?;
     let redactor = args.redact.always(environment)?;
     let report = scan::run(&store, &selection, &redactor, &terminal.progress())?;
@@ -62,7 +66,7 @@ pub(super) fn run(
         ));
     }
     let failed = args.fail_on_findings && !report.secrets.is_empty();
-    Ok(if failed { ExitStatus::Failed } else { ExitStatus::Done })
+    Ok(store.ends(if failed { ExitStatus::Failed } else { ExitStatus::Done }))
 }
 
 fn as_table(report: &Report) -> String {

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::environment::Environment;
 use super::exit::UsageError;
+use super::from::FromArgs;
 use super::redaction::RedactArgs;
 use super::select::{SelectArgs, given};
 use super::table::{ago, cut, local, shown};
@@ -15,7 +16,7 @@ use super::{ExitStatus, Global};
 use crate::filter::Archived;
 use crate::filter::query::Query;
 use crate::redact::Redactor;
-use crate::store::{Kind, Listing, Search, Sort};
+use crate::store::{Kind, Listing, Search, Sort, Words};
 use crate::view::{self, Discovery, Excerpt, Found, Listed, Match, Said};
 
 /// Search what was said, scroll around a message, or see what was last active
@@ -56,6 +57,8 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 5, requires = "around_message_id")]
     window: usize,
     #[command(flatten)]
+    from: FromArgs,
+    #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
     redact: RedactArgs,
@@ -79,7 +82,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
-    let store = environment.store(global)?;
+    let store = args.from.store(Words::Indexed, global, environment, terminal)?;
     let redactor = args.redact.redactor(&[], environment)?;
     let page = Page { environment, terminal, json: global.json };
     match (args.query.is_empty(), args.around_message_id) {
@@ -104,7 +107,7 @@ pub(super) fn run(
             page.found(&discovery.typed, &discover(&store, &discovery, &redactor, terminal)?)?;
         }
     }
-    Ok(ExitStatus::Done)
+    Ok(store.ends(ExitStatus::Done))
 }
 
 fn discover(

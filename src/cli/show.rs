@@ -9,6 +9,7 @@ use tempfile::SpooledTempFile;
 
 use super::environment::Environment;
 use super::exit::UsageError;
+use super::from::FromArgs;
 use super::redaction::RedactArgs;
 use super::search::sign;
 use super::select::given;
@@ -16,7 +17,7 @@ use super::table::{local, shown};
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::filter::time::Clock;
-use crate::store::{self, Shown};
+use crate::store::{self, Shown, Words};
 use crate::view::{self, Event, Head, Recap, Said, Turn};
 
 /// Show one session in the terminal
@@ -44,6 +45,8 @@ pub(super) struct ShowArgs {
     #[arg(long, value_name = "WHICH", default_value = "active", value_parser = ["active", "compacted", "all"])]
     messages: String,
     #[command(flatten)]
+    from: FromArgs,
+    #[command(flatten)]
     redact: RedactArgs,
 }
 
@@ -58,7 +61,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
-    let store = environment.store(global)?;
+    let store = args.from.store(Words::Left, global, environment, terminal)?;
     let id = given("ID", &args.id)?;
     let redactor = args.redact.redactor(&[], environment)?;
     let mut page =
@@ -70,7 +73,7 @@ pub(super) fn run(
         } else {
             page.recap(&recap)?;
         }
-        return page.send(environment, global.json);
+        return page.send(environment, global.json).map(|status| store.ends(status));
     }
     let shown = Shown::named(&args.messages)
         .ok_or_else(|| UsageError::new(format!("--messages: there are no `{}`", args.messages)))?;
@@ -93,7 +96,7 @@ pub(super) fn run(
     if global.json {
         page.out.write_all(b"]}\n")?;
     }
-    page.send(environment, global.json)
+    page.send(environment, global.json).map(|status| store.ends(status))
 }
 
 /// Why a session is not shown.

@@ -6,11 +6,13 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 
 use super::environment::Environment;
+use super::from::FromArgs;
 use super::select::SelectArgs;
 use super::table::{cell, shown, zoned};
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::redact::Redactor;
+use crate::store::Words;
 use crate::view::{self, By, Group, Sums, Totals};
 
 /// Tell how much there is: sessions, messages, tokens, cost, and what they weigh
@@ -29,6 +31,8 @@ pub(super) struct StatsArgs {
     /// A line for each of these
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = ByName::Source)]
     by: ByName,
+    #[command(flatten)]
+    from: FromArgs,
     #[command(flatten)]
     select: SelectArgs,
 }
@@ -55,7 +59,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
-    let store = environment.store(global)?;
+    let store = args.from.store(Words::Left, global, environment, terminal)?;
     let selection = args.select.shown(Vec::new(), environment, terminal)?;
     let day = |time: f64| zoned(time, &environment.clock).map(|zoned| zoned.date().to_string());
     let by = match args.by {
@@ -73,7 +77,7 @@ pub(super) fn run(
     if totals.unreadable > 0 {
         terminal.warning(&format!("{} damaged sessions are not counted", totals.unreadable));
     }
-    Ok(if totals.unreadable > 0 { ExitStatus::Failed } else { ExitStatus::Done })
+    Ok(store.ends(if totals.unreadable > 0 { ExitStatus::Failed } else { ExitStatus::Done }))
 }
 
 fn name(by: ByName) -> &'static str {

@@ -71,6 +71,11 @@ impl<'r> Batch<'r> {
         &self.conflicts
     }
 
+    /// The sessions that came, with their messages' number.
+    pub(super) fn brought(self) -> HashMap<String, u64> {
+        self.brought
+    }
+
     /// Takes a piece, and makes it and those before it rows when there are enough.
     pub(super) fn push(
         &mut self,

@@ -3,7 +3,7 @@
 //! A record comes from anywhere, so its id must be one that file names and command lines can hold,
 //! its title one that Hermes itself would take, its rows complete. A handoff that was under way when
 //! the record was written must not be carried out again. [`Fidelity::Verbatim`](super::Fidelity)
-//! leaves all of this out.
+//! leaves all of this out, of what has the columns of a store already.
 
 use std::borrow::Cow;
 
@@ -29,6 +29,12 @@ pub(super) fn clean(record: &mut Record<'_>, zone: &TimeZone) -> Result<Changes,
     if !is_safe_id(record.id()) {
         return Err(Unfit::Id);
     }
+    complete(record, zone)?;
+    Ok(Changes { title: title(record), handoff: handoff(record) })
+}
+
+/// Gives a record what every row has in a store: times, roles, counters.
+pub(super) fn complete(record: &mut Record<'_>, zone: &TimeZone) -> Result<(), Unfit> {
     if record.text("source").is_none_or(str::is_empty) {
         record.set("source", Value::Text("import".into()));
     }
@@ -40,7 +46,7 @@ pub(super) fn clean(record: &mut Record<'_>, zone: &TimeZone) -> Result<Changes,
     }
     rows(record, zone)?;
     count(record);
-    Ok(Changes { title: title(record), handoff: handoff(record) })
+    Ok(())
 }
 
 /// Whether an id can stand in a file's name, in a path of an address and on a command line.

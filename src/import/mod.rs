@@ -25,10 +25,10 @@ use jiff::tz::TimeZone;
 
 use crate::manifest::{Manifest, Redacted};
 use crate::progress::Progress;
-use crate::store::{self, Record};
+use crate::store::{self, Record, Words};
 use batch::Batch;
 use source::{Piece, Source, Survey};
-pub use webui::OWN_COLUMNS;
+pub use webui::folder as webui_folder;
 
 /// What to import, and how.
 #[derive(Debug, Clone)]
@@ -207,6 +207,8 @@ pub struct Summary {
     pub longer: Vec<String>,
     /// Messages of what was imported.
     pub messages: u64,
+    /// The sessions that were imported, with their messages' number.
+    pub brought: HashMap<String, u64>,
     /// What was not, and why.
     pub problems: Vec<Problem>,
     /// Titles with a number behind them, because another session has the title.
@@ -246,6 +248,16 @@ pub fn run(request: &Request, progress: &dyn Progress) -> Result<Summary, Error>
     Import::new(request, progress).all(&files)
 }
 
+/// Makes a new store of what the request names, for one look at it: it has whatever columns they
+/// have, and titles as they are.
+pub fn view(request: &Request, words: Words, progress: &dyn Progress) -> Result<Summary, Error> {
+    store::create_view(&request.store, words)?;
+    let files = source::expand(&request.inputs)?;
+    let mut import = Import::new(request, progress);
+    import.batch.widen();
+    import.all(&files)
+}
+
 /// An import at work.
 struct Import<'r> {
     request: &'r Request,
@@ -272,6 +284,7 @@ impl<'r> Import<'r> {
         if self.request.on_conflict == OnConflict::Fail && !self.batch.conflicts().is_empty() {
             return Err(Error::Conflict { ids: self.batch.conflicts().to_vec() });
         }
+        self.summary.brought = self.batch.brought();
         let place = |problem: &Problem| {
             let file = files.iter().position(|file| *file == problem.place.file);
             (file, problem.place.line)

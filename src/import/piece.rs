@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::fields::Fields;
 use super::source::{Piece, Shape};
-use super::{Found, Place, Reading, Unfit, native, saved, transcript, webui};
+use super::{Found, Place, Reading, Unfit, clean, native, saved, transcript, webui};
 use crate::store::Record;
 
 /// What redaction leaves in the place of a secret.
@@ -48,9 +48,10 @@ impl Piece {
 
     fn of_transcript<'l>(&self, text: &'l str, reading: &Reading) -> Vec<Found<'l>> {
         let (record, unfit) = transcript::record(text, reading);
+        let record = completed(Ok(record), reading);
         let at = |line| Place { line: Some(line), ..self.place.clone() };
         let unfit = unfit.into_iter().map(|(line, what)| (at(line), Err(what)));
-        let all = unfit.chain([(self.place.clone(), Ok(record))]);
+        let all = unfit.chain([(self.place.clone(), record)]);
         all.map(|(place, record)| Found { place, record }).collect()
     }
 }
@@ -71,14 +72,23 @@ fn of_object<'l>(raw: &'l RawValue, reading: &Reading) -> Vec<Result<Record<'l>,
     if fields.has("id") && (has_messages || fields.has("segments")) {
         native::records(fields)
     } else if saved::is_saved(&fields) {
-        vec![saved::record(&fields, reading)]
+        vec![completed(saved::record(&fields, reading), reading)]
     } else if has_messages {
-        vec![webui::record(&fields, reading)]
+        vec![completed(webui::record(&fields, reading), reading)]
     } else if let Some(sessions) = fields.array("sessions") {
         sessions.into_iter().flat_map(|item| of_object(item, reading)).collect()
     } else {
         vec![Err(Unfit::NoSession)]
     }
+}
+
+/// A record of another program, with what every row has in a store.
+fn completed<'l>(
+    record: Result<Record<'l>, Unfit>,
+    reading: &Reading,
+) -> Result<Record<'l>, Unfit> {
+    let mut record = record?;
+    clean::complete(&mut record, &reading.zone).map(|()| record)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use formats::model::Value;
 use serde_json::{Value as Json, json};
@@ -40,8 +40,11 @@ const COLUMNS: [(&str, &str); 17] = [
 /// What the WebUI calls a session that nobody has named.
 const UNTITLED: &str = "Untitled";
 
-/// The columns that a store needs beyond Hermes' own to hold all of it.
-pub const OWN_COLUMNS: [&str; 3] = ["pinned", "project", "tags"];
+/// The folder of sidecars in the WebUI's folder, or this one where it is none.
+pub fn folder(own: &Path) -> PathBuf {
+    let sessions = own.join("sessions");
+    if sessions.is_dir() { sessions } else { own.to_owned() }
+}
 
 /// The session of a sidecar.
 pub(super) fn record<'l>(fields: &Fields<'l>, reading: &Reading) -> Result<Record<'l>, Unfit> {

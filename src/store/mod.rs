@@ -24,7 +24,7 @@ pub use change::{
     Added, Change, Columns, Deleted, Doomed, Hidden, Insertion, Record, Removal, Retitled, Seen,
     delete_if, insert, set, value, write,
 };
-pub use create::create;
+pub use create::{Words, create, create_view};
 pub use decode::Fault;
 pub use listing::{Entry, Kind, Listing, Page};
 pub use open::read;

@@ -1,6 +1,6 @@
 -- The store of hermes-agent 0.19.0, schema version 22: what Hermes finds in a store that it made
--- itself. Names, types, defaults and the order of columns are Hermes'; its code opens, migrates and
--- searches what this makes.
+-- itself, but for the indexes of words (`words.sql`) and of titles (`create.rs`). Names, types,
+-- defaults and the order of columns are Hermes'; its code opens, migrates and searches what this makes.
 
 CREATE TABLE schema_version (version INTEGER NOT NULL);
 INSERT INTO schema_version VALUES (22);
@@ -87,7 +87,6 @@ CREATE INDEX idx_sessions_session_key ON sessions(session_key, started_at DESC);
 CREATE INDEX idx_sessions_gateway_peer
     ON sessions(source, user_id, chat_id, chat_type, thread_id, started_at DESC);
 CREATE INDEX idx_sessions_handoff_state ON sessions(handoff_state, started_at);
-CREATE UNIQUE INDEX idx_sessions_title_unique ON sessions(title) WHERE title IS NOT NULL;
 CREATE INDEX idx_messages_session ON messages(session_id, timestamp);
 CREATE INDEX idx_messages_session_active ON messages(session_id, active, timestamp);
 CREATE INDEX idx_messages_active_null ON messages(active) WHERE active IS NULL;
@@ -97,33 +96,3 @@ CREATE INDEX idx_compression_locks_expires ON compression_locks(expires_at);
 CREATE INDEX idx_session_model_usage_session ON session_model_usage(session_id);
 CREATE INDEX idx_session_model_usage_model ON session_model_usage(model);
 CREATE INDEX idx_async_delegations_delivery ON async_delegations(delivery_state, completed_at);
-
--- The words of every message, by word and by three characters, kept by triggers.
-
-CREATE VIRTUAL TABLE messages_fts USING fts5(content);
-CREATE TRIGGER messages_fts_insert AFTER INSERT ON messages BEGIN
-    INSERT INTO messages_fts(rowid, content) VALUES (new.id,
-        COALESCE(new.content, '') || ' ' || COALESCE(new.tool_name, '') || ' ' || COALESCE(new.tool_calls, ''));
-END;
-CREATE TRIGGER messages_fts_delete AFTER DELETE ON messages BEGIN
-    DELETE FROM messages_fts WHERE rowid = old.id;
-END;
-CREATE TRIGGER messages_fts_update AFTER UPDATE ON messages BEGIN
-    DELETE FROM messages_fts WHERE rowid = old.id;
-    INSERT INTO messages_fts(rowid, content) VALUES (new.id,
-        COALESCE(new.content, '') || ' ' || COALESCE(new.tool_name, '') || ' ' || COALESCE(new.tool_calls, ''));
-END;
-
-CREATE VIRTUAL TABLE messages_fts_trigram USING fts5(content, tokenize='trigram');
-CREATE TRIGGER messages_fts_trigram_insert AFTER INSERT ON messages BEGIN
-    INSERT INTO messages_fts_trigram(rowid, content) VALUES (new.id,
-        COALESCE(new.content, '') || ' ' || COALESCE(new.tool_name, '') || ' ' || COALESCE(new.tool_calls, ''));
-END;
-CREATE TRIGGER messages_fts_trigram_delete AFTER DELETE ON messages BEGIN
-    DELETE FROM messages_fts_trigram WHERE rowid = old.id;
-END;
-CREATE TRIGGER messages_fts_trigram_update AFTER UPDATE ON messages BEGIN
-    DELETE FROM messages_fts_trigram WHERE rowid = old.id;
-    INSERT INTO messages_fts_trigram(rowid, content) VALUES (new.id,
-        COALESCE(new.content, '') || ' ' || COALESCE(new.tool_name, '') || ' ' || COALESCE(new.tool_calls, ''));
-END;

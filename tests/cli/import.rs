@@ -187,7 +187,7 @@ fn compressed_files_and_standard_input_are_read_as_they_come() {
     let members = [gzip(text("c").as_bytes()), gzip(text("d").as_bytes())].concat();
     fs::write(env.work("c.gz"), members).unwrap();
     env.run("import a.jsonl.gz b c.gz").ok();
-    let mut child = env.command(&["import", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = env.command(&["-q", "import", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text("e").as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(env.store().session_ids(), ["a", "b", "c", "d", "e"]);

@@ -10,6 +10,7 @@ mod fields;
 mod filters;
 mod folders;
 mod formats;
+mod from;
 #[cfg(feature = "hub")]
 mod hub;
 mod ids;

@@ -20,6 +20,7 @@ use formats::{FORMATS, Feature, Format, Layout};
 
 use super::environment::Environment;
 use super::exit::UsageError;
+use super::from::FromArgs;
 use super::redaction::{RedactArgs, write_report};
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
@@ -30,7 +31,7 @@ use crate::export::{
 };
 use crate::filter::{Filter, Selection};
 use crate::redact::Redactor;
-use crate::store::Shown;
+use crate::store::{Shown, Words};
 use deletion::delete;
 use output::{
     as_file, as_folder, by_suffix, foreign_suffix, is_one_file, is_stdout, refuse_own_files,
@@ -74,6 +75,8 @@ pub(super) struct ExportArgs {
     #[arg(long, value_name = "PART", value_parser = only_names())]
     only: Option<String>,
     #[command(flatten)]
+    from: FromArgs,
+    #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
     redact: RedactArgs,
@@ -109,7 +112,7 @@ pub(super) struct ExportArgs {
     lenient: bool,
     /// Delete the one session of --session-id, and what worked for it, when every row of it has been
     /// read back from the files and compared; needs --yes
-    #[arg(long)]
+    #[arg(long, conflicts_with = "from")]
     delete_after_verified: bool,
     /// Yes: delete, or let everybody read it
     #[arg(short, long, requires = "asks")]
@@ -156,7 +159,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
-    let store = environment.store(global)?;
+    let store = args.from.store(Words::Left, global, environment, terminal)?;
     let format = args.variant.chosen(args.format()?)?;
     let selection = match args.select.selection(environment, terminal)? {
         Selection::All if args.upload.since_last_upload => Selection::Filtered(Filter::ended()),
@@ -168,6 +171,10 @@ pub(super) fn run(
     let redactor = Arc::new(redactor.disclosing(args.share.disclosure()));
     terminal.guard(&redactor);
     let target = args.target(format, &selection, environment, &store)?;
+    if let Target::File(file) = &target {
+        // Hermes' own store is no place for an export from elsewhere, either.
+        refuse_own_files(file, &environment.store(global)?)?;
+    }
     args.check_place(format, &target)?;
     args.share.check_place(args.output.as_deref(), &target)?;
     args.check_report(&redactor, &target, environment, &store)?;
@@ -217,7 +224,7 @@ pub(super) fn run(
         write_report(&environment.expand(file), &summary.findings)?;
     }
     args.tell_all(&summary, preview.as_ref(), deleted, &target, global, terminal)?;
-    Ok(args.status(&summary))
+    Ok(store.ends(args.status(&summary)))
 }
 
 impl ExportArgs {

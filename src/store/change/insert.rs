@@ -233,7 +233,7 @@ impl<'c> Insertion<'c> {
 
     /// The title, or with a number behind it where another session has it.
     fn free_title(&self, id: &str, title: &str) -> Result<String, Error> {
-        if !self.sessions.has("title") {
+        if !self.titles_are_distinct()? {
             return Ok(title.to_owned());
         }
         let sql = "SELECT 1 FROM sessions WHERE title = ? AND id != ?";
@@ -245,6 +245,12 @@ impl<'c> Insertion<'c> {
             free = numbered(title, number);
         }
         Ok(free)
+    }
+
+    fn titles_are_distinct(&self) -> Result<bool, Error> {
+        let sql = "SELECT 1 FROM pragma_index_list('sessions') i, pragma_index_info(i.name) c \
+                   WHERE i.\"unique\" AND c.name = 'title'";
+        Ok(self.transaction.prepare_cached(sql)?.exists([])?)
     }
 
     /// How many messages the session with this id has; `None` where there is no such session.

@@ -117,6 +117,11 @@ impl<'r> Batch<'r> {
             return Ok(());
         }
         let store = &self.request.store;
+        if self.request.mode == Mode::Write && !store.exists() {
+            store::create(store)?;
+            summary.created = true;
+            self.may_add_columns = true;
+        }
         let done = match self.request.mode {
             Mode::Write => store::insert(store, |insertion| self.write(&pieces, insertion))?,
             Mode::DryRun if store.exists() => {

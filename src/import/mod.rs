@@ -272,11 +272,6 @@ impl<'r> Import<'r> {
     }
 
     fn all(mut self, files: &[PathBuf]) -> Result<Summary, Error> {
-        if self.request.mode == Mode::Write && !self.request.store.exists() {
-            store::create(&self.request.store)?;
-            self.summary.created = true;
-            self.batch.widen();
-        }
         let read = files.iter().try_for_each(|file| self.file(file));
         // What was committed until then must be whole, parents included.
         let settled = self.batch.finish(&mut self.summary);

@@ -37,7 +37,7 @@ pub fn create_view(path: &Path, words: Words) -> Result<(), Error> {
 }
 
 fn appear(path: &Path, schema: &[&str]) -> Result<(), Error> {
-    let failed = |source| Error::Io { path: path.to_owned(), source };
+    let failed = |source| Error::Unmade { path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let file = tempfile::Builder::new().prefix(".state-").suffix(".db").tempfile_in(folder);

@@ -47,6 +47,14 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// It cannot be made.
+    #[error("cannot make the store {}", path.display())]
+    Unmade {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The file is no SQLite database.
     #[error("{} is not a SQLite database", .0.display())]
     NotADatabase(PathBuf),
@@ -136,6 +144,7 @@ impl Error {
             Error::HotJournal(_) => Some("start Hermes once; it rolls the transaction back"),
             Error::Damaged(_) => Some("`sqlite3 state.db .recover` gets out what is left"),
             Error::Io { .. }
+            | Error::Unmade { .. }
             | Error::NotADatabase(_)
             | Error::NotAStore { .. }
             | Error::TakesOthers

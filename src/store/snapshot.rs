@@ -521,7 +521,7 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn lossy(value: ValueRef<'_>) -> String {
+pub(super) fn lossy(value: ValueRef<'_>) -> String {
     text::as_text(value).unwrap_or_default()
 }
 

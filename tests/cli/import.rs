@@ -593,6 +593,8 @@ fn a_store_in_use_or_of_something_else_is_left_alone() {
     store.sql("ROLLBACK");
     fs::write(env.work("text.db"), "no database at all").unwrap();
     env.run("--db text.db import one.jsonl").fails(1).says("not a SQLite database");
-    env.run("--db absent/x.db import one.jsonl").fails(1).says("absent");
+    env.run("--db absent/x.db import one.jsonl").fails(1).says("cannot make the store absent/x.db");
+    env.run("--db none.db import absent.jsonl").ends(1);
+    assert!(!env.work("none.db").exists());
     assert_eq!(env.text("text.db"), "no database at all");
 }

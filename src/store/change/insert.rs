@@ -12,8 +12,8 @@ use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params_
 
 use super::super::decode::{self, Kind};
 use super::super::open::existing;
-use super::super::snapshot::{Concurrency, quoted};
-use super::super::{Error, Snapshot, encode};
+use super::super::snapshot::{Concurrency, lossy, quoted};
+use super::super::{Error, Snapshot, encode, text};
 use super::{open, refused};
 
 /// Columns with their values, in no particular order.
@@ -273,7 +273,8 @@ impl<'c> Insertion<'c> {
     pub fn parent(&self, id: &str) -> Result<Option<String>, Error> {
         let sql = "SELECT parent_session_id FROM sessions WHERE id = ?";
         let mut statement = self.transaction.prepare_cached(sql)?;
-        let parent = statement.query_row([id], |row| row.get::<_, Option<String>>(0)).optional()?;
+        let parent =
+            statement.query_row([id], |row| Ok(text::as_text(row.get_ref(0)?))).optional()?;
         Ok(parent.flatten())
     }
 
@@ -289,10 +290,10 @@ impl<'c> Insertion<'c> {
         if !self.sessions.has("session_key") {
             return Ok(Vec::new());
         }
-        let sql = "SELECT id, started_at FROM sessions WHERE session_key = ? \
+        let sql = "SELECT id, CAST(started_at AS REAL) FROM sessions WHERE session_key = ? \
                    AND (ended_at IS NULL OR end_reason IN ('agent_close', 'ws_orphan_reap'))";
         let mut statement = self.transaction.prepare_cached(sql)?;
-        let rows = statement.query_map([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows = statement.query_map([key], |row| Ok((lossy(row.get_ref(0)?), row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 

@@ -333,7 +333,8 @@ fn no_connection_is_told_as_such() {
 
 #[test]
 fn large_files_go_to_the_storage_for_them_and_nobody_is_told() {
-    let text: String = (0..12_000).map(|n| format!("line {n} of a long talk\n")).collect();
+    let lines: Vec<String> = (0..12_000).map(|n| format!("line {n} of a long talk")).collect();
+    let text = lines.join("\n");
     let env = Env::with([session("s1").user(text).assistant("read"), talk("s2")]);
     let hub = Hub::start();
     hub.state().threshold = 200_000;

@@ -134,9 +134,9 @@ fn dataset(
             let (cas, exp) = (format!("{url}/cas"), 4_000_000_000_u64);
             let body = json!({ "accessToken": "xet", "exp": exp, "casUrl": cas });
             Ok(Answer::json(&body)
-                .with("X-Xet-Cas-Url", cas)
+                .with("X-Xet-Cas-Url", &cas)
                 .with("X-Xet-Access-Token", "xet")
-                .with("X-Xet-Token-Expiration", exp))
+                .with("X-Xet-Token-Expiration", &exp.to_string()))
         }
         _ => Err(Answer::error(404, "no such route")),
     }
@@ -301,7 +301,7 @@ fn resolve(state: &mut State, request: &Request, id: &str, revision: &str, path:
         Content::Large { sha256, .. } => sha256.clone(),
     };
     let bytes = state.read(&content);
-    Ok(Answer::bytes(bytes).with("X-Repo-Commit", oid).with("ETag", format!("\"{etag}\"")))
+    Ok(Answer::bytes(bytes).with("X-Repo-Commit", &oid).with("ETag", &format!("\"{etag}\"")))
 }
 
 fn cas(state: &mut State, request: &Request, route: (&str, &[&str])) -> Answered {

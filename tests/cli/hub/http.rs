@@ -92,15 +92,12 @@ fn decoded(text: &str) -> String {
     while let Some((&byte, after)) = rest.split_first() {
         let digits = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
         let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match escaped.filter(|_| byte == b'%') {
-            Some(escaped) => {
-                bytes.push(escaped);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = after;
-            }
+        if let Some(escaped) = escaped.filter(|_| byte == b'%') {
+            bytes.push(escaped);
+            rest = &after[2..];
+        } else {
+            bytes.push(byte);
+            rest = after;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
@@ -128,7 +125,7 @@ impl Answer {
         Self { status, ..answer }.with("X-Error-Message", message)
     }
 
-    pub(super) fn with(mut self, name: &str, value: impl ToString) -> Self {
+    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_string()));
         self
     }
@@ -137,10 +134,10 @@ impl Answer {
     pub(super) fn write(&self, to: &mut TcpStream, has_body: bool, most: usize) -> io::Result<()> {
         let mut head = format!("HTTP/1.1 {} Fake\r\n", self.status);
         for (name, value) in &self.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            head.extend([name, ": ", value, "\r\n"]);
         }
-        head.push_str(&format!("Content-Length: {}\r\n\r\n", self.body.len()));
-        to.write_all(head.as_bytes())?;
+        let length = self.body.len();
+        write!(to, "{head}Content-Length: {length}\r\n\r\n")?;
         if has_body {
             to.write_all(&self.body[..self.body.len().min(most)])?;
         }

@@ -175,7 +175,7 @@ fn serve(connection: &TcpStream, shared: &Shared, url: &str) {
         if request.read_body(&mut reader).is_err() {
             break;
         }
-        let Some((answer, most)) = answer(&request, fault, shared, url) else { break };
+        let Some((answer, most)) = answer(&request, fault.as_ref(), shared, url) else { break };
         let mut writer = connection.try_clone().unwrap();
         let has_body = request.method != "HEAD";
         if answer.write(&mut writer, has_body, most).is_err() || most < answer.body.len() {
@@ -188,12 +188,12 @@ fn serve(connection: &TcpStream, shared: &Shared, url: &str) {
 /// The answer, and how much of it is sent; none where the connection is closed instead.
 fn answer(
     request: &Request,
-    fault: Option<Kind>,
+    fault: Option<&Kind>,
     shared: &Shared,
     url: &str,
 ) -> Option<(Answer, usize)> {
     if let Some(Kind::Status(status, name, value)) = fault {
-        return Some((Answer::error(status, "injected").with(name, value), usize::MAX));
+        return Some((Answer::error(*status, "injected").with(name, value), usize::MAX));
     }
     let mut state = shared.state.lock().unwrap();
     if let Some(Kind::First(happens)) = fault {
@@ -202,7 +202,7 @@ fn answer(
     let answer = api::answer(&mut state, request, url);
     match fault {
         Some(Kind::DropAfter) => None,
-        Some(Kind::StatusAfter(status)) => Some((Answer::error(status, "injected"), usize::MAX)),
+        Some(Kind::StatusAfter(status)) => Some((Answer::error(*status, "injected"), usize::MAX)),
         Some(Kind::Truncate) => {
             let half = answer.body.len() / 2;
             Some((answer, half))

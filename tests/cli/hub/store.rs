@@ -60,7 +60,8 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 pub(crate) type Tree = BTreeMap<String, Content>;
@@ -155,7 +156,7 @@ impl State {
     /// How long a large file is that was sent.
     pub(super) fn large_bytes(&self, sha256: &str) -> Option<usize> {
         let sent = self.large.get(sha256).map(Vec::len);
-        sent.or_else(|| self.xet.file(sha256).map(|bytes| bytes.len()))
+        sent.or_else(|| self.xet.file(sha256).map(<[u8]>::len))
     }
 
     pub(super) fn read(&self, content: &Content) -> Vec<u8> {

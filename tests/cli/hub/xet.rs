@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::store::sha256;
+use super::store::{hex, sha256};
 
 #[derive(Default)]
 pub(super) struct Xet {
@@ -62,7 +62,7 @@ impl Xet {
             (number(shard, at + 36)?, number(shard, at + 40)?, number(shard, at + 44)?);
         let chunks = xorb.get(first as usize..end as usize).ok_or("chunks that are not there")?;
         let before = to.len();
-        chunks.iter().for_each(|chunk| to.extend(chunk));
+        to.extend(chunks.concat());
         if to.len() - before == length as usize { Ok(()) } else { Err("a term of another length") }
     }
 }
@@ -77,8 +77,8 @@ fn number(shard: &[u8], at: usize) -> Result<u32, &'static str> {
 
 /// A hash as text: each eight bytes are a number, written from its highest digit.
 fn text(hash: &[u8]) -> String {
-    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
-    hash.chunks(8).map(|bytes| format!("{:016x}", word(bytes))).collect()
+    let words = hash.chunks(8).flat_map(|bytes| bytes.iter().rev().copied());
+    hex(&words.collect::<Vec<u8>>())
 }
 
 fn chunks(mut xorb: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {

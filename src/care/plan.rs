@@ -1,11 +1,12 @@
 //! What a command that deletes or hides is about to touch: the same rows are shown and then taken.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::export::Listed;
 use crate::filter::Selection;
 use crate::redact::{Redactor, Scope};
-use crate::store::{self, Doomed, Snapshot};
+use crate::store::{self, Doomed, SessionKey, Snapshot};
 
 /// What a selection would take.
 #[derive(Debug, Default)]
@@ -20,6 +21,16 @@ pub struct Plan {
     pub excluded: u64,
     /// Sessions whose row is damaged, which nobody can be shown.
     pub unreadable: u64,
+}
+
+impl Plan {
+    /// The ids of some of the chosen sessions.
+    pub fn ids(&self, of: &[SessionKey]) -> Vec<&str> {
+        let of: HashSet<&SessionKey> = of.iter().collect();
+        let chosen = self.doomed.chosen.iter().zip(&self.sessions);
+        let wanted = chosen.filter(|(shown, _)| of.contains(&shown.key));
+        wanted.map(|(_, listed)| listed.id.as_str()).collect()
+    }
 }
 
 /// What happens to a running session that was named.
@@ -48,7 +59,7 @@ fn of(
         unreadable: matches.unreadable.len() as u64,
         ..Plan::default()
     };
-    let named = matches!(selection, Selection::Sessions(_));
+    let named = matches!(selection, Selection::Sessions(_) | Selection::Latest);
     let mut keys = Vec::with_capacity(matches.sessions.len());
     for key in matches.sessions {
         let row = Redactor::none().apply(snapshot.brief(key)?, &mut Scope::default());
@@ -62,4 +73,22 @@ fn of(
     }
     plan.doomed = snapshot.doomed(&keys)?;
     Ok(plan)
+}
+
+/// Which of the chosen sessions still are what was shown, by their ids, and which are not.
+pub fn still_there(
+    store: &Path,
+    plan: &Plan,
+) -> Result<(Vec<String>, Vec<SessionKey>), store::Error> {
+    store::read(store, |snapshot| {
+        let (mut steady, mut left) = (Vec::new(), Vec::new());
+        for (shown, listed) in plan.doomed.chosen.iter().zip(&plan.sessions) {
+            if snapshot.seen(shown.key)?.as_ref() == Some(shown) {
+                steady.push(listed.id.clone());
+            } else {
+                left.push(shown.key);
+            }
+        }
+        Ok((steady, left))
+    })
 }

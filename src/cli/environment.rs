@@ -18,6 +18,12 @@ pub(super) struct Environment {
     pub(super) clock: Clock,
     /// What long texts are read with.
     pub(super) pager: Option<String>,
+    /// Where SQLite makes its temporary files.
+    pub(super) temporary: PathBuf,
+    /// Whether `HERMES_HOME` says where the stores are.
+    pub(super) is_home_given: bool,
+    /// Where the web interface was told to keep its sessions.
+    pub(super) webui: Option<PathBuf>,
 }
 
 impl Environment {
@@ -29,7 +35,16 @@ impl Environment {
         };
         let clock = Clock { now: now()?, zone: TimeZone::system() };
         let pager = env::var("PAGER").ok();
-        Ok(Self { home, hermes_home, clock, pager })
+        let given = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Ok(Self {
+            home,
+            hermes_home,
+            clock,
+            pager,
+            temporary: given("SQLITE_TMPDIR").unwrap_or_else(env::temp_dir),
+            is_home_given: given("HERMES_HOME").is_some(),
+            webui: given("HERMES_WEBUI_STATE_DIR"),
+        })
     }
 
     /// The store that the arguments name.

@@ -3,7 +3,13 @@
 //! Only `terminal` prints, only `exit` turns an error into text and a status, only
 //! `environment` reads the environment and the clock.
 
+mod archive;
+mod auto_prune;
 mod completions;
+mod consent;
+mod delete;
+mod deletion;
+mod doctor;
 mod environment;
 mod exit;
 mod export;
@@ -12,7 +18,11 @@ mod from;
 mod import;
 mod list;
 mod man;
+mod optimize;
+mod prune;
 mod redaction;
+mod rename;
+mod repair;
 mod resolve;
 mod rules;
 mod scan;
@@ -91,6 +101,15 @@ enum Command {
     Scan(scan::ScanArgs),
     Rules(rules::RulesArgs),
     Formats(formats::FormatsArgs),
+    Delete(delete::DeleteArgs),
+    Prune(prune::PruneArgs),
+    AutoPrune(auto_prune::AutoPruneArgs),
+    Archive(archive::ArchiveArgs),
+    Unarchive(archive::UnarchiveArgs),
+    Rename(rename::RenameArgs),
+    Optimize(optimize::OptimizeArgs),
+    Repair(repair::RepairArgs),
+    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -110,6 +129,15 @@ impl Command {
             Command::Verify(_) => print_failure(object, "verify"),
             Command::Scan(_) => print_failure(object, "scan"),
             Command::Rules(_) => print_failure(object, "rules"),
+            Command::Delete(_) => print_failure(object, "delete"),
+            Command::Prune(_) => print_failure(object, "prune"),
+            Command::AutoPrune(_) => print_failure(object, "auto-prune"),
+            Command::Archive(_) => print_failure(object, "archive"),
+            Command::Unarchive(_) => print_failure(object, "unarchive"),
+            Command::Rename(_) => print_failure(object, "rename"),
+            Command::Optimize(_) => print_failure(object, "optimize"),
+            Command::Repair(_) => print_failure(object, "repair"),
+            Command::Doctor(_) => print_failure(object, "doctor"),
             Command::Formats(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
         };
     }
@@ -118,6 +146,13 @@ impl Command {
 fn print_failure(mut object: serde_json::Value, command: &str) -> std::io::Result<()> {
     object["command"] = command.into();
     terminal::print(&format!("{object}\n"))
+}
+
+/// Adds the keys of one object to another.
+fn extend(object: &mut serde_json::Value, other: serde_json::Value) {
+    if let (Some(object), serde_json::Value::Object(other)) = (object.as_object_mut(), other) {
+        object.extend(other);
+    }
 }
 
 /// Runs the program with these arguments, the first being its own name.
@@ -154,6 +189,15 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {
         Command::Scan(args) => scan::run(args, &cli.global, &environment, terminal),
         Command::Rules(args) => rules::run(args, &cli.global, &environment, terminal),
         Command::Formats(args) => formats::run(args, &cli.global),
+        Command::Delete(args) => delete::run(args, &cli.global, &environment, terminal),
+        Command::Prune(args) => prune::run(args, &cli.global, &environment, terminal),
+        Command::AutoPrune(args) => auto_prune::run(args, &cli.global, &environment, terminal),
+        Command::Archive(args) => archive::run(args, &cli.global, &environment, terminal),
+        Command::Unarchive(args) => archive::run_back(args, &cli.global, &environment, terminal),
+        Command::Rename(args) => rename::run(args, &cli.global, &environment, terminal),
+        Command::Optimize(args) => optimize::run(args, &cli.global, &environment, terminal),
+        Command::Repair(args) => repair::run(args, &cli.global, &environment, terminal),
+        Command::Doctor(args) => doctor::run(args, &cli.global, &environment, terminal),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }

@@ -108,6 +108,11 @@ impl SelectArgs {
         self.source.is_some()
     }
 
+    /// Whether running sessions were asked for.
+    pub(super) fn includes_open(&self) -> bool {
+        self.include_open
+    }
+
     /// What the flags select; `All` where there are none.
     pub(super) fn selection(
         &self,

@@ -159,6 +159,21 @@ impl Terminal {
         let _ = io::stderr().lock().write_all(line.as_bytes());
     }
 
+    /// Whether somebody is there to answer.
+    #[expect(clippy::unused_self, reason = "one of the things that a terminal can do")]
+    pub(super) fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// Asks, and takes nothing but `y` and `yes` for a yes.
+    pub(super) fn ask(&self, question: &str) -> io::Result<bool> {
+        let question = printable(&self.redacted(question));
+        print_aside(&format!("{question} [y/N] "))?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+
     /// A bar on a terminal, and an ear for Ctrl-C.
     pub(super) fn progress(&self) -> Bar {
         self.bar("{bar:30} {pos}/{len} sessions, {elapsed}")
@@ -201,6 +216,11 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+/// The one object that `--json` prints.
+pub(super) fn print_report(global: &Global, report: &serde_json::Value) -> io::Result<()> {
+    if global.json { print(&format!("{report}\n")) } else { Ok(()) }
 }
 
 /// Lines for people, to standard output.

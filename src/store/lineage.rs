@@ -201,6 +201,8 @@ impl Snapshot<'_> {
 #[derive(Default)]
 pub(super) struct Family {
     delegates: HashMap<SessionKey, Vec<SessionKey>>,
+    /// Those that go on in another one.
+    continued: HashSet<SessionKey>,
     /// In both directions.
     continuations: HashMap<SessionKey, Vec<SessionKey>>,
 }
@@ -208,6 +210,7 @@ pub(super) struct Family {
 impl Family {
     fn join(&mut self, parent: Option<SessionKey>, child: SessionKey) {
         let Some(parent) = parent else { return };
+        self.continued.insert(parent);
         self.continuations.entry(parent).or_default().push(child);
         self.continuations.entry(child).or_default().push(parent);
     }
@@ -215,6 +218,16 @@ impl Family {
     /// The delegates of some sessions, theirs included, without those named.
     pub(super) fn delegates(&self, of: &[SessionKey]) -> Vec<SessionKey> {
         reached(of, |key| self.delegates.get(&key)).split_off(of.len())
+    }
+
+    /// How many sessions worked for another.
+    pub(super) fn delegate_count(&self) -> usize {
+        self.delegates.values().flatten().collect::<HashSet<_>>().len()
+    }
+
+    /// How many sessions go on in another one.
+    pub(super) fn continued_count(&self) -> usize {
+        self.continued.len()
     }
 
     /// The delegates of one session, without theirs.

@@ -4,14 +4,18 @@
 //! leaves through redaction alone. Reading creates, changes and checkpoints nothing.
 
 mod around;
+mod census;
 mod change;
 mod create;
 mod decode;
 mod encode;
 mod lineage;
 mod listing;
+mod new_file;
 mod open;
+mod optimize;
 mod query;
+mod repair;
 mod rows;
 mod search;
 mod size;
@@ -20,14 +24,17 @@ mod text;
 
 use std::path::PathBuf;
 
+pub use census::Census;
 pub use change::{
-    Added, Change, Columns, Deleted, Doomed, Hidden, Insertion, Record, Removal, Retitled, Seen,
-    delete_if, insert, set, value, write,
+    Added, Change, Columns, Deleted, Doomed, Hidden, Insertion, Moved, Record, Removal, Retitled,
+    Seen, delete_if, insert, set, value, write,
 };
 pub use create::{Words, create, create_view};
 pub use decode::Fault;
 pub use listing::{Entry, Kind, Listing, Page};
-pub use open::read;
+pub use open::{existing, read};
+pub use optimize::{Vacuum, copy_into, merge_indexes, vacuum};
+pub use repair::{Backup, Damage, Repair, Salvage, check, repair, salvage};
 pub use rows::{Decoded, Decoder, Rows, Stored};
 pub use search::{Hit, Piece, Search, Sort, Unindexed};
 pub use size::{Size, size};
@@ -87,6 +94,14 @@ pub enum Error {
     /// A write failed; nothing of its transaction has happened.
     #[error("the store cannot be written")]
     Refused(#[source] rusqlite::Error),
+    /// A new file cannot be made.
+    #[error("cannot make {}", path.display())]
+    NotMade {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Another session has the title.
     #[error("session {by} has the title `{title}`; `{free}` is free")]
     TitleTaken {
@@ -142,7 +157,9 @@ impl Error {
             ),
             Error::Ambiguous { .. } => Some("give more of the id"),
             Error::HotJournal(_) => Some("start Hermes once; it rolls the transaction back"),
-            Error::Damaged(_) => Some("`sqlite3 state.db .recover` gets out what is left"),
+            Error::Damaged(_) => {
+                Some("`repair` mends it, or `repair --into NEW` gets out what is left")
+            }
             Error::Io { .. }
             | Error::Unmade { .. }
             | Error::NotADatabase(_)
@@ -151,6 +168,7 @@ impl Error {
             | Error::NoSuchMessage { .. }
             | Error::NoSession
             | Error::Refused(_)
+            | Error::NotMade { .. }
             | Error::TitleTaken { .. }
             | Error::NoArchive
             | Error::Sql(_) => None,

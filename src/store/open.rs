@@ -58,7 +58,7 @@ pub fn read<T, E: From<Error>>(
 }
 
 /// The path without links, of what is at least a file of SQLite's.
-pub(super) fn existing(path: &Path) -> Result<PathBuf, Error> {
+pub fn existing(path: &Path) -> Result<PathBuf, Error> {
     let path = fs::canonicalize(path).map_err(|source| unreadable(path, source))?;
     State::of(&path)?;
     Ok(path)

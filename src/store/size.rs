@@ -17,6 +17,13 @@ pub struct Size {
     pub wal: u64,
 }
 
+impl Size {
+    /// All of them together.
+    pub fn whole(self) -> u64 {
+        self.file + self.wal
+    }
+}
+
 /// How much room a store takes.
 pub fn size(path: &Path) -> Result<Size, Error> {
     let path = std::fs::canonicalize(path).map_err(|source| unreadable(path, source))?;

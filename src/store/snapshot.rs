@@ -349,6 +349,13 @@ impl<'c> Snapshot<'c> {
         Ok(Some(statement.query_row([id], |row| row.get::<_, i64>(0))?.unsigned_abs()))
     }
 
+    /// A session's id.
+    pub fn id(&self, key: SessionKey) -> Result<String, Error> {
+        let sql = "SELECT id FROM sessions WHERE rowid = ?";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row([key.0], |row| row.get_ref(0).map(lossy))?)
+    }
+
     /// The session with this id, or with the only id that begins so.
     pub fn resolve(&self, given: &str) -> Result<SessionKey, Error> {
         let exact = "SELECT rowid FROM sessions WHERE id = ?";

@@ -20,7 +20,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::open::existing;
 use super::snapshot::{Concurrency, quoted};
 use super::{Error, SessionKey, Snapshot, text};
-pub use archive::Hidden;
+pub use archive::{Hidden, Moved};
 pub use insert::{Added, Columns, Insertion, Record, insert, set, value};
 pub use remove::{Deleted, Doomed, Removal, delete_if};
 pub use seen::Seen;
@@ -61,7 +61,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Error> {
 }
 
 /// An error of a statement that writes.
-fn refused(error: rusqlite::Error) -> Error {
+pub(super) fn refused(error: rusqlite::Error) -> Error {
     match Error::from(error) {
         Error::Sql(error) => Error::Refused(error),
         other => other,

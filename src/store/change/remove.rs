@@ -176,3 +176,133 @@ fn keep_owners(doomed: &Doomed, family: &Family, stays: &mut HashSet<SessionKey>
         queue.extend(owners.filter(|owner| stays.insert(**owner)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use rusqlite::Connection;
+    use tempfile::TempDir;
+
+    use super::Doomed;
+    use crate::filter::Selection;
+    use crate::store::{self, Deleted, Error, Hidden, Moved};
+
+    struct Store {
+        path: PathBuf,
+        connection: Connection,
+        _folder: TempDir,
+    }
+
+    impl Store {
+        /// `p` with its delegate `d`, and `q`.
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let path = folder.path().join("state.db");
+            let connection = Connection::open(&path).expect("a store");
+            let store = Self { path, connection, _folder: folder };
+            store.sql("PRAGMA journal_mode = WAL");
+            store.sql(include_str!("../../../fixtures/schema.sql"));
+            for id in ["p", "q"] {
+                store.add(id, None);
+            }
+            store.add("d", Some("p"));
+            store
+        }
+
+        fn sql(&self, sql: &str) {
+            self.connection.execute_batch(sql).expect("a statement");
+        }
+
+        fn add(&self, id: &str, owner: Option<&str>) {
+            let config = owner.map(|owner| format!("{{\"_delegate_from\": \"{owner}\"}}"));
+            let session = "INSERT INTO sessions (id, source, started_at, ended_at, \
+                parent_session_id, model_config) VALUES (?, 'cli', 1, 2, ?, ?)";
+            self.connection.execute(session, (id, owner, config)).expect("a session");
+            let message = "INSERT INTO messages (session_id, role, content, timestamp) \
+                VALUES (?, 'user', 'x', 1)";
+            self.connection.execute(message, [id]).expect("a message");
+        }
+
+        fn ids(&self) -> String {
+            let sql = "SELECT group_concat(id, ' ' ORDER BY id) FROM sessions";
+            self.connection.query_row(sql, [], |row| row.get(0)).expect("ids")
+        }
+
+        /// What is shown when `p` and `q` are to go.
+        fn shown(&self) -> Doomed {
+            let ids = ["p", "q"].map(str::to_owned).to_vec();
+            let shown = store::read(&self.path, |snapshot| {
+                snapshot.doomed(&snapshot.matching(&Selection::Sessions(ids.clone()))?.sessions)
+            });
+            shown.expect("a snapshot")
+        }
+
+        fn delete(&self, shown: &Doomed) -> Deleted {
+            store::write(&self.path, |change| change.delete(shown)).expect("a deletion")
+        }
+    }
+
+    #[test]
+    fn what_is_as_it_was_shown_goes() {
+        let store = Store::new();
+        store.add("other", None);
+        let deleted = store.delete(&store.shown());
+        assert_eq!((deleted.removal.sessions, deleted.removal.messages), (3, 3));
+        assert!(deleted.left.is_empty());
+        assert_eq!(store.ids(), "other");
+    }
+
+    #[test]
+    fn what_has_changed_since_it_was_shown_stays_with_what_worked_for_it() {
+        for change in [
+            "UPDATE sessions SET ended_at = NULL WHERE id = 'p'",
+            "UPDATE sessions SET title = 'kept' WHERE id = 'p'",
+            "INSERT INTO messages (session_id, role, timestamp) VALUES ('p', 'user', 3)",
+            "UPDATE messages SET active = 0 WHERE session_id = 'p'",
+            "UPDATE sessions SET ended_at = 9 WHERE id = 'd'",
+            "INSERT INTO sessions (id, source, started_at, model_config) \
+             VALUES ('e', 'cli', 1, '{\"_delegate_from\": \"d\"}')",
+        ] {
+            let store = Store::new();
+            let shown = store.shown();
+            store.sql(change);
+            let deleted = store.delete(&shown);
+            assert_eq!(deleted.left, [shown.chosen[0].key], "{change}");
+            assert!(["d p", "d e p"].contains(&store.ids().as_str()), "{change}: {}", store.ids());
+        }
+    }
+
+    #[test]
+    fn what_others_have_deleted_is_counted() {
+        let store = Store::new();
+        let shown = store.shown();
+        store.sql(
+            "DELETE FROM messages WHERE session_id = 'q'; DELETE FROM sessions WHERE id = 'q'",
+        );
+        let deleted = store.delete(&shown);
+        assert_eq!((deleted.removal.sessions, deleted.gone), (2, 1));
+    }
+
+    #[test]
+    fn what_has_changed_since_it_was_shown_is_not_archived() {
+        let store = Store::new();
+        let shown = store.shown();
+        store.sql("UPDATE sessions SET ended_at = NULL WHERE id = 'p'");
+        let moved: Result<Moved, Error> =
+            store::write(&store.path, |change| change.archive(&shown.chosen, Hidden::Yes));
+        let moved = moved.expect("a change");
+        assert_eq!((moved.changed, moved.left), (1, vec![shown.chosen[0].key]));
+    }
+
+    #[test]
+    fn a_change_that_fails_has_not_happened() {
+        let store = Store::new();
+        let failed: Result<(), Error> = store::write(&store.path, |change| {
+            change.delete(&store.shown())?;
+            Err(Error::NoArchive)
+        });
+        assert!(matches!(failed, Err(Error::NoArchive)));
+        assert_eq!(store.ids(), "d p q");
+    }
+}

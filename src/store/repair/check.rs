@@ -1,0 +1,216 @@
+//! What is wrong with a store, object by object.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, ErrorCode};
+
+use super::super::snapshot::quoted;
+use super::super::{Error, change, optimize};
+
+/// What is damaged.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Damage {
+    /// The list of tables has this object more than once, so nothing can be read at all.
+    Twice {
+        /// Its kind and name.
+        object: String,
+    },
+    /// The list of tables cannot be read.
+    Schema(String),
+    /// A full-text index; it can be made anew from the messages.
+    FullText(String),
+    /// An index; it can be made anew from its table.
+    Index(String),
+    /// A table: rows of it are lost, or will be.
+    Table(String),
+    /// Something else, as SQLite says it.
+    Other(String),
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Damage::Twice { object } => write!(f, "{object} is defined twice"),
+            Damage::Schema(why) => write!(f, "the list of tables cannot be read: {why}"),
+            Damage::FullText(name) => write!(f, "the full-text index {name} is damaged"),
+            Damage::Index(name) => write!(f, "the index {name} is damaged"),
+            Damage::Table(name) => write!(f, "the table {name} is damaged"),
+            Damage::Other(what) => f.write_str(what),
+        }
+    }
+}
+
+/// Finds all damage, inside a transaction that holds the write lock and changes nothing.
+pub(super) fn damage(connection: &Connection) -> Result<Vec<Damage>, Error> {
+    let mut found = readable(connection)?;
+    if found.is_empty() && !takes_a_message(connection)? {
+        found.push(Damage::Other("messages cannot be written".to_owned()));
+    }
+    Ok(found)
+}
+
+/// Finds the damage that reading shows.
+pub(in crate::store) fn readable(connection: &Connection) -> Result<Vec<Damage>, Error> {
+    let twice = duplicates(connection)?;
+    if !twice.is_empty() {
+        return Ok(twice);
+    }
+    if let Err(error) = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {
+        return unless_in_use(error, |why| vec![Damage::Schema(why)]);
+    }
+    // First the indexes: a check that gives up half way leaves the transaction in no state for more.
+    let mut found = Vec::new();
+    for index in optimize::full_text_indexes(connection)? {
+        if !is_whole(connection, &index)? {
+            found.push(Damage::FullText(index));
+        }
+    }
+    found.extend(integrity(connection)?);
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// Objects that the list of tables has more than once. SQLite refuses such a list, unless it may be
+/// written.
+fn duplicates(connection: &Connection) -> Result<Vec<Damage>, Error> {
+    connection.pragma_update(None, "writable_schema", true)?;
+    let listed = (|| {
+        let mut statement = connection.prepare(
+            "SELECT type || ' ' || name FROM sqlite_schema GROUP BY type, name HAVING count(*) > 1",
+        )?;
+        let objects = statement.query_map([], |row| row.get(0))?;
+        objects.map(|object| Ok(Damage::Twice { object: object? })).collect()
+    })();
+    connection.pragma_update(None, "writable_schema", false)?;
+    match listed {
+        Ok(listed) => Ok(listed),
+        Err(error) => unless_in_use(error, |why| vec![Damage::Schema(why)]),
+    }
+}
+
+fn unless_in_use<T>(error: rusqlite::Error, damage: impl FnOnce(String) -> T) -> Result<T, Error> {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Err(Error::InUse(error)),
+        _ => Ok(damage(error.to_string())),
+    }
+}
+
+/// What SQLite's own check says, by object.
+fn integrity(connection: &Connection) -> Result<Vec<Damage>, Error> {
+    let roots = roots(connection)?;
+    let mut statement = connection.prepare("PRAGMA integrity_check")?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let mut found = Vec::new();
+    for line in lines {
+        match line {
+            Ok(line) if line == "ok" => {}
+            Ok(line) => found.extend(line.lines().filter_map(|line| named(line, &roots))),
+            // The check gives up where it cannot go on; what it has named by then is named.
+            Err(error) => {
+                let gave_up = unless_in_use(error, Damage::Other)?;
+                return Ok(if found.is_empty() { vec![gave_up] } else { found });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Root pages, with what begins there.
+fn roots(connection: &Connection) -> Result<BTreeMap<u64, Damage>, Error> {
+    let mut statement =
+        connection.prepare("SELECT rootpage, type, tbl_name, name FROM sqlite_schema")?;
+    let mut rows = statement.query([])?;
+    let full_text = optimize::full_text_indexes(connection)?;
+    let mut roots = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let page: Option<i64> = row.get(0)?;
+        let (kind, name): (String, String) = (row.get(1)?, row.get(3)?);
+        let owner = full_text.iter().find(|index| is_shadow(&name, index));
+        let damage = match (owner, kind.as_str()) {
+            (Some(index), _) => Damage::FullText(index.clone()),
+            (None, "index") => Damage::Index(name),
+            (None, _) => Damage::Table(name),
+        };
+        roots.extend(page.filter(|page| *page > 0).map(|page| (page.unsigned_abs(), damage)));
+    }
+    Ok(roots)
+}
+
+/// The tables that FTS5 keeps an index in.
+pub(super) fn is_shadow(table: &str, index: &str) -> bool {
+    let suffix = table.strip_prefix(index).unwrap_or_default();
+    matches!(suffix, "_data" | "_idx" | "_content" | "_docsize" | "_config")
+        || table.starts_with("sqlite_autoindex_") && table.contains(&format!("{index}_idx"))
+}
+
+/// The object that a line of `integrity_check` is about.
+fn named(line: &str, roots: &BTreeMap<u64, Damage>) -> Option<Damage> {
+    if line.starts_with("***") {
+        return None; // a heading
+    }
+    let after = |prefix: &str| line.split_once(prefix).map(|(_, rest)| rest);
+    let tree = after("Tree ").and_then(|rest| rest.split(' ').next()?.parse().ok());
+    if let Some(damage) = tree.and_then(|page| roots.get(&page)) {
+        return Some(damage.clone());
+    }
+    let index = after("missing from index ").or_else(|| after("wrong # of entries in index "));
+    if let Some(index) = index.or_else(|| after("non-unique entry in index ")) {
+        return Some(Damage::Index(index.to_owned()));
+    }
+    // Pages that are merely unused, and what `is_whole` looks at in its own way.
+    if line.ends_with("never used") || line.contains(" FTS5 table ") || line.starts_with("fts5: ") {
+        return None;
+    }
+    Some(Damage::Other(line.to_owned()))
+}
+
+/// Whether a full-text index can be read from its first term to its last, and knows as many texts as it
+/// keeps. FTS5's own check also cuts every text into terms again, and finds fault with an index that
+/// another version of SQLite has made by its own rules.
+fn is_whole(connection: &Connection, index: &str) -> Result<bool, Error> {
+    let name = quoted(index);
+    let read = (|| {
+        connection.execute_batch(&format!(
+            "DROP TABLE IF EXISTS temp.vocabulary; \
+             CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', {name}, 'row')"
+        ))?;
+        connection.query_row("SELECT count(*), total(cnt) FROM vocabulary", [], |_| Ok(()))?;
+        connection.execute_batch("DROP TABLE temp.vocabulary")?;
+        let kept =
+            "SELECT count(*) FROM sqlite_schema WHERE name IN (?1 || '_content', ?1 || '_docsize')";
+        if connection.query_row(kept, [index], |row| row.get::<_, i64>(0))? < 2 {
+            return Ok(true);
+        }
+        let (content, sizes) =
+            (quoted(&format!("{index}_content")), quoted(&format!("{index}_docsize")));
+        let same =
+            format!("SELECT (SELECT count(*) FROM {content}) = (SELECT count(*) FROM {sizes})");
+        connection.query_row(&same, [], |row| row.get(0))
+    })();
+    match read {
+        Ok(whole) => Ok(whole),
+        Err(error) => unless_in_use(error, |_| false),
+    }
+}
+
+/// Whether the triggers let a message be written: writes it as it is, and takes that back.
+fn takes_a_message(connection: &Connection) -> Result<bool, Error> {
+    let probe = "SAVEPOINT probe; \
+        UPDATE messages SET content = content WHERE rowid = (SELECT max(rowid) FROM messages); \
+        ROLLBACK TO probe; RELEASE probe";
+    match connection.execute_batch(probe) {
+        Ok(()) => Ok(true),
+        Err(error) => {
+            connection.execute_batch("ROLLBACK TO probe; RELEASE probe")?;
+            unless_in_use(error, |_| false)
+        }
+    }
+}
+
+/// A connection whose transaction holds the write lock.
+pub(super) fn locked(path: &std::path::Path) -> Result<Connection, Error> {
+    let connection = change::open(path)?;
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(change::refused)?;
+    Ok(connection)
+}

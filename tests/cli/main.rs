@@ -37,8 +37,8 @@ mod times;
 mod titles;
 mod traces;
 mod tree;
+mod upkeep;
 #[cfg(feature = "hub")]
 mod upload;
-mod upkeep;
 mod usage;
 mod verify;

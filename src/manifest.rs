@@ -58,6 +58,12 @@ pub struct Entry {
     /// How much of its sessions' rows it shows, where that is not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disclosure: Option<String>,
+    /// What the session was like when it was written; another one where it has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
+    /// When the session was found to have left the store, in seconds since the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone_at: Option<f64>,
     /// How its name was made, where that is not the usual way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naming: Option<String>,
@@ -345,6 +351,8 @@ mod tests {
             exported_at: 0.5,
             only_copy: false,
             disclosure: None,
+            mark: None,
+            gone_at: None,
             naming: None,
             redacted: Redacted::No(false),
             redactions: std::collections::BTreeMap::new(),

@@ -25,6 +25,9 @@ pub(crate) const FORMAT: Format = Format {
     },
 };
 
+/// The same, a session to a file: the form in which sessions are backed up. No table lists it.
+pub static RECORD: Format = Format { layout: Layout::FilePerSession, ..FORMAT };
+
 /// How values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {

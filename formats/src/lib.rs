@@ -23,6 +23,7 @@ mod trace;
 
 pub use content::{Part, ToolCall, is_compaction_summary, parts, tool_calls};
 pub use json::{Shape, check as check_json};
+pub use jsonl::RECORD;
 use model::{Message, Session};
 pub use tally::{TALLY, Tally};
 pub use time::{is_in_calendar, iso_micros, iso_seconds};

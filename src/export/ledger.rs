@@ -40,6 +40,17 @@ impl Ledger {
         self.by_path.get(path)
     }
 
+    /// The newest line of a slot, if it counts for its path still.
+    pub(super) fn newest(&self, slot: &Slot) -> Option<&Entry> {
+        let line = self.by_path.get(self.newest.get(slot)?)?;
+        line.slot().is_some_and(|of| of == *slot).then_some(line)
+    }
+
+    /// The lines that count, in no order.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &Entry> {
+        self.by_path.values()
+    }
+
     /// Lines of paths that sessions had before they were renamed, each given once.
     pub(super) fn take_outdated(&mut self) -> Vec<Entry> {
         let paths = std::mem::take(&mut self.outdated);

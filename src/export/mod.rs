@@ -15,6 +15,7 @@ mod pattern;
 mod place;
 mod preview;
 mod publish;
+mod renew;
 mod report;
 mod run;
 mod staging;
@@ -54,6 +55,8 @@ pub struct Request {
     pub redactor: Arc<Redactor>,
     /// How to write it down.
     pub format: &'static Format,
+    /// How the bytes lie in the files.
+    pub encoding: Encoding,
     /// Where to.
     pub target: Target,
     /// How the files of a folder get their names.
@@ -68,6 +71,8 @@ pub struct Request {
     pub reach: Reach,
     /// Whether the summary names the selected sessions.
     pub listing: Listing,
+    /// Whether sessions are written that did not change.
+    pub renewal: Renewal,
 }
 
 impl Request {
@@ -75,6 +80,34 @@ impl Request {
     fn file_head(&self, sessions: u64) -> FileHead {
         FileHead { sessions, provenance: self.redactor.provenance() }
     }
+}
+
+/// How the bytes of a file lie on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// As the format writes them.
+    Plain,
+    /// Packed by zstd (RFC 8878), with its checksum.
+    Zstd,
+}
+
+impl Encoding {
+    /// What follows the format's extension in a file's name.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Encoding::Plain => "",
+            Encoding::Zstd => ".zst",
+        }
+    }
+}
+
+/// Whether sessions are written that did not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renewal {
+    /// They are; whoever gave a file another form wants all of it in that form.
+    All,
+    /// A session whose mark the manifest has is left alone, and one that has left the store is marked.
+    Changed,
 }
 
 /// Whether a summary names the selected sessions; a store may have many.

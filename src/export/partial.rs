@@ -10,13 +10,16 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use super::Encoding;
 use super::gate::Gate;
 use super::staging::Staged;
-use crate::manifest::Hasher;
+use crate::manifest::{Digest, Hasher};
 
 const BUFFER: usize = 1 << 18; // bytes
 const WAITING: usize = 4; // buffers on their way
 const SYNC_EVERY: u64 = 32 << 20; // bytes
+/// zstd's own default: a fifth of the size at the speed of the disk.
+const ZSTD_LEVEL: i32 = 3;
 
 /// A file that is being written.
 pub(super) struct Partial {
@@ -36,16 +39,32 @@ enum State {
 
 /// Where the bytes end up.
 struct Sink {
-    file: File,
-    hasher: Hasher,
-    unsynced: u64,
+    out: Encoded,
     gate: Option<Gate>,
 }
 
+/// The file, and what packs the bytes on their way to it.
+enum Encoded {
+    Plain(Counted),
+    Zstd(Box<zstd::stream::write::Encoder<'static, Counted>>),
+}
+
+/// A file with the digest of what is in it.
+struct Counted {
+    file: File,
+    hasher: Hasher,
+    unsynced: u64,
+}
+
 impl Partial {
-    pub(super) fn new(path: PathBuf, file: File, gate: Option<Gate>) -> Self {
-        let sink = Sink { file, hasher: Hasher::default(), unsynced: 0, gate };
-        Self { path, buffer: Vec::new(), state: State::Small(sink) }
+    pub(super) fn new(
+        path: PathBuf,
+        file: File,
+        encoding: Encoding,
+        gate: Option<Gate>,
+    ) -> io::Result<Self> {
+        let sink = Sink { out: Encoded::new(file, encoding)?, gate };
+        Ok(Self { path, buffer: Vec::new(), state: State::Small(sink) })
     }
 
     /// The file is whole and waits for its name.
@@ -60,7 +79,7 @@ impl Partial {
         };
         sink.take(&self.buffer)?;
         let leaks = sink.gate.map(Gate::finish).unwrap_or_default();
-        Ok(Staged { path: self.path, digest: sink.hasher.finish(), leaks })
+        Ok(Staged { path: self.path, digest: sink.out.finish()?, leaks })
     }
 
     /// Sends the buffer on its way.
@@ -108,16 +127,56 @@ impl Sink {
     }
 
     fn take(&mut self, buffer: &[u8]) -> io::Result<()> {
-        self.hasher.update(buffer);
         if let Some(gate) = &mut self.gate {
             gate.push(buffer);
         }
-        self.file.write_all(buffer)?;
-        self.unsynced += buffer.len() as u64;
+        self.out.write_all(buffer)
+    }
+}
+
+impl Encoded {
+    fn new(file: File, encoding: Encoding) -> io::Result<Self> {
+        let counted = Counted { file, hasher: Hasher::default(), unsynced: 0 };
+        match encoding {
+            Encoding::Plain => Ok(Encoded::Plain(counted)),
+            Encoding::Zstd => {
+                let mut encoder = zstd::stream::write::Encoder::new(counted, ZSTD_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Ok(Encoded::Zstd(Box::new(encoder)))
+            }
+        }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Encoded::Plain(counted) => counted.write_all(bytes),
+            Encoded::Zstd(encoder) => encoder.write_all(bytes),
+        }
+    }
+
+    /// The digest of the file as it lies there.
+    fn finish(self) -> io::Result<Digest> {
+        let counted = match self {
+            Encoded::Plain(counted) => counted,
+            Encoded::Zstd(encoder) => encoder.finish()?,
+        };
+        Ok(counted.hasher.finish())
+    }
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all(bytes)?;
+        self.hasher.update(bytes);
+        self.unsynced += bytes.len() as u64;
         if self.unsynced >= SYNC_EVERY {
             self.file.sync_data()?;
             self.unsynced = 0;
         }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -135,14 +194,15 @@ mod tests {
     use std::fs::{self, File};
     use std::io::Write as _;
 
-    use super::{BUFFER, Partial};
+    use super::{BUFFER, Encoding, Partial};
 
     #[test]
     fn small_and_large_files_hold_what_was_written() {
         let folder = tempfile::tempdir().unwrap();
         for pieces in [0, 1, 3, 2000] {
             let path = folder.path().join(pieces.to_string());
-            let mut partial = Partial::new(path.clone(), File::create(&path).unwrap(), None);
+            let file = File::create(&path).unwrap();
+            let mut partial = Partial::new(path.clone(), file, Encoding::Plain, None).unwrap();
             let piece = vec![b'x'; BUFFER / 100];
             for _ in 0..pieces {
                 partial.write_all(&piece).unwrap();
@@ -154,12 +214,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_packed_file_unpacks_to_what_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("packed");
+        let file = File::create(&path).unwrap();
+        let mut partial = Partial::new(path.clone(), file, Encoding::Zstd, None).unwrap();
+        let text = "a line that comes again\n".repeat(BUFFER / 8);
+        partial.write_all(text.as_bytes()).unwrap();
+        let staged = partial.finish().unwrap();
+        assert_eq!(staged.digest, crate::manifest::digest(&path).unwrap());
+        assert!(staged.digest.bytes < text.len() as u64 / 100);
+        assert_eq!(zstd::decode_all(File::open(&path).unwrap()).unwrap(), text.as_bytes());
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_told_with_its_own_error() {
         let path = std::path::PathBuf::from("/dev/full");
-        let mut partial =
-            Partial::new(path.clone(), File::options().write(true).open(&path).unwrap(), None);
+        let file = File::options().write(true).open(&path).unwrap();
+        let mut partial = Partial::new(path.clone(), file, Encoding::Plain, None).unwrap();
         let piece = vec![b'x'; BUFFER];
         let error = (0..100)
             .find_map(|_| partial.write_all(&piece).err())

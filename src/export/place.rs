@@ -9,6 +9,7 @@ use super::ledger::Ledger;
 use super::publish::{Batch, Finished, Naming, Outcome, Published, parent, sync_folder};
 use super::staging::Staging;
 use super::{Error, Exported, Failure, Listing, Request, Summary, Target};
+use crate::manifest::{Entry, Locked};
 
 /// The folder that an export writes to.
 #[derive(Debug)]
@@ -48,6 +49,32 @@ impl Place {
             Kind::Made => create_folder(&self.folder).and_then(|()| Staging::create(&self.folder)),
         };
         staging.map_err(Error::writing(&self.folder))
+    }
+
+    /// Learns what the manifest says.
+    pub(super) fn look_up(&mut self) -> Result<(), Error> {
+        Ok(self.ledger.look_up(&self.folder)?)
+    }
+
+    /// The line that counts for a session in a request's format and form.
+    pub(super) fn line_of(&self, request: &Request, id: &str) -> Option<&Entry> {
+        let disclosure = request.redactor.disclosure().name().map(str::to_owned);
+        self.ledger.newest(&(id.to_owned(), request.format.name.to_owned(), disclosure))
+    }
+
+    /// The lines that count.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &Entry> {
+        self.ledger.lines()
+    }
+
+    /// Appends lines about files that are there already.
+    pub(super) fn note(&mut self, lines: &[Entry]) -> Result<(), Error> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let mut manifest = Locked::open(&self.folder)?;
+        manifest.append(lines)?;
+        Ok(self.ledger.catch_up(&mut manifest)?)
     }
 
     /// Delivers whole files to where they were asked for.

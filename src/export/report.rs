@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use formats::model::{Message, MessageColumn, Session, SessionColumn};
 use serde::Serialize;
 
+use crate::manifest::Entry;
 use crate::redact::Finding;
 use crate::store::{self, Fault};
 
@@ -19,6 +20,9 @@ pub struct Summary {
     pub exported: u64,
     /// Sessions whose files were right already.
     pub unchanged: u64,
+    /// Lines of sessions that have left the store since; only with
+    /// [`Renewal::Changed`](super::Renewal::Changed).
+    pub gone: Vec<Entry>,
     /// Sessions that are in no file, each with the reason.
     pub failures: Vec<Failure>,
     /// Sessions that are in no file because the format has nothing to show of them.

@@ -9,9 +9,10 @@ use formats::Layout;
 use super::document::{Document, documents};
 use super::place::Place;
 use super::publish::Finished;
+use super::renew::{Renewed, renewed};
 use super::staging::Staging;
 use super::write::Writing;
-use super::{Error, Failure, Lineage, Listed, Listing, Reach, Request, Summary, feed};
+use super::{Error, Failure, Lineage, Listed, Listing, Reach, Renewal, Request, Summary, feed};
 use crate::progress::Progress;
 use crate::redact::Scope;
 use crate::store::{self, SessionKey, Shown, Snapshot};
@@ -44,6 +45,9 @@ pub fn run(
             Ok((waiting, mut summary)) => {
                 if let (Some(place), Some((mut staging, files))) = (&mut place, waiting) {
                     place.deliver(request, &mut staging, files, stream, &mut summary)?;
+                }
+                if let Some(place) = &mut place {
+                    place.note(&summary.gone)?;
                 }
                 summary.failures.extend(skipped.into_values());
                 return Ok(summary);
@@ -151,6 +155,12 @@ impl Run<'_, '_> {
 
     fn write(mut self, place: &mut Place) -> Result<(Option<Waiting>, Summary), Error> {
         let documents = self.list()?;
+        let Renewed { documents, marks, unchanged, gone } = match self.request.renewal {
+            Renewal::All => Renewed { documents, ..Renewed::default() },
+            Renewal::Changed => renewed(self.snapshot, self.request, place, documents)?,
+        };
+        self.summary.unchanged = unchanged;
+        self.summary.gone = gone;
         if documents.is_empty() {
             return Ok((None, self.summary));
         }
@@ -159,7 +169,7 @@ impl Run<'_, '_> {
         let Run { request, snapshot, progress, summary, .. } = self;
         let certain = snapshot.is_live();
         let wanted = (request.shown, request.reach);
-        let mut writing = Writing::new(request, progress, summary);
+        let mut writing = Writing::new(request, progress, summary, marks);
         let files = feed::with(snapshot, &documents, wanted, |feed| match request.format.layout {
             Layout::OneFile => writing.one_file(feed, &documents, &mut staging, place),
             Layout::FilePerSession => {

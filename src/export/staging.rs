@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::Encoding;
 use super::gate::Gate;
 use super::partial::Partial;
 use crate::manifest::{self, Digest, Entry, Locked, Manifest};
@@ -68,14 +69,14 @@ impl Staging {
     }
 
     /// Begins a file.
-    pub(super) fn file(&mut self, gate: Option<Gate>) -> io::Result<Partial> {
+    pub(super) fn file(&mut self, encoding: Encoding, gate: Option<Gate>) -> io::Result<Partial> {
         self.files += 1;
         let path = self.folder.path().join(self.files.to_string());
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         manifest::private(&mut options);
         let file = options.open(&path)?;
-        Ok(Partial::new(path, file, gate))
+        Partial::new(path, file, encoding, gate)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -274,7 +275,7 @@ mod tests {
     fn a_folder_in_use_is_left_alone() {
         let output = tempfile::tempdir().unwrap();
         let mut first = Staging::create(output.path()).unwrap();
-        let mut file = first.file(None).unwrap();
+        let mut file = first.file(Encoding::Plain, None).unwrap();
         let second = Staging::create(output.path()).unwrap();
         file.write_all(b"abc").unwrap();
         let staged = file.finish().unwrap();

@@ -1,6 +1,6 @@
 //! Writing documents down as they come from the store: into one file, or each into its own.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use formats::{FormatWriter, NothingToShow};
@@ -15,6 +15,7 @@ use super::staging::{Staged, Staging};
 use super::{Error, Failure, Listing, Reach, Request, Summary, Target};
 use crate::manifest::{Entry, Redacted};
 use crate::progress::Progress;
+use crate::store::SessionKey;
 
 /// Files that are published together: a crash costs at most so many lines, a sync serves so many.
 const BATCH: usize = 64;
@@ -26,11 +27,18 @@ pub(super) struct Writing<'r> {
     pub(super) summary: Summary,
     /// Of the documents so far; ids that are no UTF-8 can become the same.
     ids: HashSet<String>,
+    /// What the sessions are like, where that is to be recorded.
+    marks: HashMap<SessionKey, String>,
 }
 
 impl<'r> Writing<'r> {
-    pub(super) fn new(request: &'r Request, progress: &'r dyn Progress, summary: Summary) -> Self {
-        Self { request, progress, summary, ids: HashSet::new() }
+    pub(super) fn new(
+        request: &'r Request,
+        progress: &'r dyn Progress,
+        summary: Summary,
+        marks: HashMap<SessionKey, String>,
+    ) -> Self {
+        Self { request, progress, summary, ids: HashSet::new(), marks }
     }
 
     /// Writes all documents into one file; none where the format shows nothing of any of them.
@@ -42,7 +50,9 @@ impl<'r> Writing<'r> {
         place: &Place,
     ) -> Result<Vec<Finished>, Error> {
         let wrote = Error::writing(&place.folder);
-        let mut file = staging.file(Gate::new(&self.request.redactor)).map_err(&wrote)?;
+        let mut file = staging
+            .file(self.request.encoding, Gate::new(&self.request.redactor))
+            .map_err(&wrote)?;
         let (mut lineages, mut counts, mut last) = (Vec::new(), Vec::new(), Vec::new());
         let mut redactions = BTreeMap::<String, u64>::new();
         let head = self.request.file_head(documents.len() as u64);
@@ -126,13 +136,18 @@ impl<'r> Writing<'r> {
             return failure("another session has the same id".to_owned());
         }
         let name = match &self.request.target {
-            Target::Folder(_) => self.request.names.file(&opened.head, self.request.format),
+            Target::Folder(_) => {
+                let name = self.request.names.file(&opened.head, self.request.format);
+                format!("{name}{}", self.request.encoding.suffix())
+            }
             Target::File(_) | Target::Stream | Target::Nowhere => self.file_name(),
         };
         let lineage = opened.lineage.clone();
         let messages = opened.messages;
         let last = opened.last_message_ids().into_iter().flatten().max();
-        let mut file = staging.file(Gate::new(&self.request.redactor)).map_err(&wrote)?;
+        let mut file = staging
+            .file(self.request.encoding, Gate::new(&self.request.redactor))
+            .map_err(&wrote)?;
         let head = self.request.file_head(1);
         let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
         let redactions = self.document(document, opened, feed, writer.as_mut(), &wrote)?;
@@ -142,6 +157,7 @@ impl<'r> Writing<'r> {
             Err(leak) => return failure(leak.to_string()),
         };
         let mut entry = self.entry(&staged, name);
+        entry.mark = self.marks.get(&document.0[0]).cloned();
         entry.session_id = Some(id);
         entry.lineage_session_ids.clone_from(&lineage);
         entry.message_count = messages;
@@ -214,6 +230,8 @@ impl<'r> Writing<'r> {
             exported_at: *exported_at,
             only_copy: self.request.reach == Reach::Everything,
             disclosure: redactor.disclosure().name().map(str::to_owned),
+            mark: None,
+            gone_at: None,
             naming: names.recorded().filter(|_| is_folder),
             redacted: redactor.groups().map_or(Redacted::No(false), |groups| {
                 Redacted::By(groups.iter().map(|group| group.name().to_owned()).collect())

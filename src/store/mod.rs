@@ -12,6 +12,7 @@ mod encode;
 mod lineage;
 mod listing;
 mod new_file;
+mod mark;
 mod open;
 mod optimize;
 mod query;

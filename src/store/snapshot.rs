@@ -197,6 +197,10 @@ impl<'c> Snapshot<'c> {
         self.messages.header.names().iter().any(|column| column == name)
     }
 
+    pub(super) fn message_columns(&self) -> &[String] {
+        self.messages.header.names()
+    }
+
     pub(super) fn session_columns(&self) -> &[String] {
         self.sessions.header.names()
     }

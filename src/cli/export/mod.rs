@@ -26,8 +26,8 @@ use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::export::{
-    self, Lineage, Listing, Names, Overwrite, Pattern, Preview, Reach, Record, Request, Summary,
-    Target,
+    self, Encoding, Lineage, Listing, Names, Overwrite, Pattern, Preview, Reach, Record, Renewal,
+    Request, Summary, Target,
 };
 use crate::filter::{Filter, Selection};
 use crate::redact::Redactor;
@@ -188,6 +188,7 @@ pub(super) fn run(
         lineage: args.lineage(),
         redactor,
         format,
+        encoding: Encoding::Plain,
         target: if args.dry_run { Target::Nowhere } else { target.clone() },
         names: args.names(&target)?,
         overwrite: args.overwrite(format),
@@ -195,6 +196,7 @@ pub(super) fn run(
         exported_at: environment.now(),
         reach: if args.delete_after_verified { Reach::Everything } else { Reach::Selected },
         listing: args.listing(global),
+        renewal: Renewal::All,
     };
     #[cfg(feature = "hub")]
     if args.upload.is_on() {

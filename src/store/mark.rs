@@ -1,0 +1,83 @@
+//! Whether a session is as it was: a digest of its row, and of how its messages lie in the store.
+//!
+//! No message's text is read for it: SQLite knows the length of a text, and whether a flag is 0 or 1,
+//! from the head of a row (<https://www.sqlite.org/fileformat2.html#record_format>). A text that was
+//! replaced by one of the same length, with nothing else in its session changed, is not seen.
+
+use formats::model::{Column as _, MessageColumn};
+use rusqlite::types::ValueRef;
+use sha2::{Digest as _, Sha256};
+
+use super::snapshot::quoted;
+use super::{Error, SessionKey, Snapshot};
+
+/// What tells messages of the conversation from others; read whole, being 0 or 1.
+const FLAGS: [MessageColumn; 2] = [MessageColumn::Active, MessageColumn::Compacted];
+
+impl Snapshot<'_> {
+    /// A digest that is another one when the session has changed.
+    pub fn mark(&self, key: SessionKey) -> Result<String, Error> {
+        let mut digest = Sha256::new();
+        self.digest("SELECT * FROM sessions WHERE rowid = ?", key, &mut digest)?;
+        for (table, column) in self.dependents()? {
+            let (table, column) = (quoted(&table), quoted(&column));
+            let sql = format!(
+                "SELECT * FROM {table} WHERE {column} = (SELECT id FROM sessions WHERE rowid = ?) \
+                 ORDER BY 1, 2"
+            );
+            self.digest(&sql, key, &mut digest)?;
+        }
+        let shape = self.message_columns().iter().map(|name| shape(name));
+        let sql = format!(
+            "SELECT rowid, {} FROM messages \
+             WHERE session_id = (SELECT id FROM sessions WHERE rowid = ?) ORDER BY rowid",
+            shape.collect::<Vec<_>>().join(", ")
+        );
+        self.digest(&sql, key, &mut digest)?;
+        Ok(crate::manifest::hex(&digest.finalize()[..16]))
+    }
+
+    fn digest(&self, sql: &str, key: SessionKey, digest: &mut Sha256) -> Result<(), Error> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query([key.0])?;
+        while let Some(row) = rows.next()? {
+            for n in 0..columns {
+                add(row.get_ref(n)?, digest);
+            }
+            digest.update(b"\n");
+        }
+        digest.update(b";");
+        Ok(())
+    }
+}
+
+fn shape(name: &str) -> String {
+    let name = quoted(name);
+    if FLAGS.iter().any(|flag| quoted(flag.name()) == name) {
+        return name;
+    }
+    format!(
+        "CASE WHEN typeof({name}) IN ('text', 'blob') THEN octet_length({name}) ELSE typeof({name}) END"
+    )
+}
+
+/// Kind and length come first, so that no two rows give the same bytes.
+fn add(value: ValueRef<'_>, digest: &mut Sha256) {
+    match value {
+        ValueRef::Null => digest.update(b"n"),
+        ValueRef::Integer(n) => {
+            digest.update(b"i");
+            digest.update(n.to_le_bytes());
+        }
+        ValueRef::Real(x) => {
+            digest.update(b"r");
+            digest.update(x.to_bits().to_le_bytes());
+        }
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            digest.update(b"t");
+            digest.update((bytes.len() as u64).to_le_bytes());
+            digest.update(bytes);
+        }
+    }
+}

@@ -7,6 +7,7 @@
 //! Imports run downward only: [`cli`] → ([`export`], [`import`]) → ([`store`], [`redact`], [`manifest`], [`formats`]) →
 //! ([`filter`], [`progress`], [`formats::model`]). What holds everywhere stands in `ARCHITECTURE.md`.
 
+pub mod backup;
 pub mod care;
 pub mod cli;
 pub mod export;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::terminal::{self, Terminal};
 #[cfg(feature = "hub")]
 use crate::hub;
-use crate::{export, import, scan, store, verify};
+use crate::{backup, export, import, scan, store, verify};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,12 @@ fn status(error: &anyhow::Error) -> ExitStatus {
         if let Some(store::Error::InUse(_) | store::Error::Unsteady) = of_store(cause) {
             return ExitStatus::InUse;
         }
+        if matches!(cause.downcast_ref(), Some(backup::Error::Running { .. })) {
+            return ExitStatus::InUse;
+        }
         if matches!(cause.downcast_ref(), Some(export::Error::Cancelled))
+            || matches!(cause.downcast_ref(), Some(backup::Error::Export(export::Error::Cancelled)))
+            || matches!(cause.downcast_ref(), Some(backup::Error::Import(import::Error::Cancelled)))
             || matches!(cause.downcast_ref(), Some(import::Error::Cancelled))
             || matches!(cause.downcast_ref(), Some(verify::Error::Cancelled))
             || matches!(cause.downcast_ref(), Some(scan::Error::Cancelled))
@@ -136,6 +141,14 @@ fn hint(error: &anyhow::Error) -> Option<String> {
 /// The store's part of an error; other modules pass it on as their own.
 fn of_store<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e store::Error> {
     if let Some(export::Error::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(
+        backup::Error::Store(store)
+        | backup::Error::Export(export::Error::Store(store))
+        | backup::Error::Import(import::Error::Store(store)),
+    ) = error.downcast_ref()
+    {
         return Some(store);
     }
     if let Some(import::Error::Store(store)) = error.downcast_ref() {

@@ -5,6 +5,7 @@
 
 mod archive;
 mod auto_prune;
+mod backup;
 mod completions;
 mod consent;
 mod delete;
@@ -24,6 +25,7 @@ mod redaction;
 mod rename;
 mod repair;
 mod resolve;
+mod restore;
 mod rules;
 mod scan;
 mod search;
@@ -91,6 +93,8 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Export(export::ExportArgs),
+    Backup(backup::BackupArgs),
+    Restore(restore::RestoreArgs),
     Import(import::ImportArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
@@ -120,6 +124,8 @@ impl Command {
         // Nobody is left to be told that the output is closed.
         let _ = match self {
             Command::Export(args) => args.report_failure(&mut object),
+            Command::Backup(_) => print_failure(object, "backup"),
+            Command::Restore(_) => print_failure(object, "restore"),
             Command::Import(_) => print_failure(object, "import"),
             Command::List(_) => print_failure(object, "list"),
             Command::Show(_) => print_failure(object, "show"),
@@ -179,6 +185,8 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {
     let environment = Environment::read()?;
     match &cli.command {
         Command::Export(args) => export::run(args, &cli.global, &environment, terminal),
+        Command::Backup(args) => backup::run(args, &cli.global, &environment, terminal),
+        Command::Restore(args) => restore::run(args, &cli.global, &environment, terminal),
         Command::Import(args) => import::run(args, &cli.global, &environment, terminal),
         Command::List(args) => list::run(args, &cli.global, &environment, terminal),
         Command::Show(args) => show::run(args, &cli.global, &environment, terminal),

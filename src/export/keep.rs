@@ -10,16 +10,15 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use formats::model::{Column, Message, Row, Value};
 use formats::{FileHead, Format};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value as Json};
+use serde::de::DeserializeSeed as _;
 
+use super::compare::{Columns, Line};
 use super::document::{Context, Document, Opened};
 use super::{Error, Reach, Warnings, feed};
 use crate::manifest::{self, Hasher};
-use crate::redact::{Raw, Redactor, Scope};
-use crate::store::{self, Extent, Fault, Removal, SessionKey, Shown, Snapshot};
+use crate::redact::Redactor;
+use crate::store::{self, Removal, SessionKey, Shown, Snapshot};
 
 /// A file that should hold sessions whole.
 #[derive(Debug)]
@@ -106,7 +105,7 @@ impl Keeper {
         let file = File::open(&self.path).map_err(Error::writing(&self.path))?;
         let mut lines = serde_json::Deserializer::from_reader(BufReader::new(file));
         for document in self.documents(ids, keys)? {
-            let line = Line::new(snapshot, &document)?;
+            let line = Line::new(snapshot, &document, Columns::Same)?;
             line.deserialize(&mut lines).map_err(|error| self.lacks(&error))?;
         }
         lines.end().map_err(|error| self.lacks(&error))
@@ -117,159 +116,5 @@ impl Keeper {
             return Err(self.lacks(&"a session that worked for it has come up since"));
         }
         Ok(())
-    }
-}
-
-/// What one line of JSONL must hold.
-struct Line<'a, 's> {
-    snapshot: &'a Snapshot<'s>,
-    sessions: Vec<Map<String, Json>>,
-    extents: Vec<Extent>,
-    related: Map<String, Json>,
-}
-
-impl<'a, 's> Line<'a, 's> {
-    fn new(snapshot: &'a Snapshot<'s>, document: &Document) -> Result<Self, Error> {
-        let (mut sessions, mut extents, mut related) = (Vec::new(), Vec::new(), Map::new());
-        for key in &document.0 {
-            for (table, rows) in snapshot.related(*key)? {
-                let rows = Redactor::none().apply(rows, &mut Scope::default());
-                let Ok(Json::Array(rows)) = serde_json::from_str(&rows) else { continue };
-                let all = related.entry(table).or_insert_with(|| Json::Array(Vec::new()));
-                all.as_array_mut().into_iter().for_each(|all| all.extend(rows.iter().cloned()));
-            }
-            let (raw, _) = snapshot.session(*key)?;
-            sessions.push(columns(&Redactor::none().apply(raw, &mut Scope::default())));
-            extents.push(snapshot.extent(*key, Shown::All)?);
-        }
-        Ok(Self { snapshot, sessions, extents, related })
-    }
-}
-
-fn columns<C: Column>(row: &Row<'_, C>) -> Map<String, Json> {
-    row.columns().map(|(name, value)| (name.to_owned(), json(value))).collect()
-}
-
-fn json(value: &Value<'_>) -> Json {
-    match value {
-        Value::Null => Json::Null,
-        Value::Integer(n) => (*n).into(),
-        Value::Real(x) => (*x).into(),
-        Value::Text(text) => text.as_ref().into(),
-        Value::Json(text) => serde_json::from_str(text).unwrap_or(Json::Null),
-    }
-}
-
-/// The first column that differs.
-fn difference(found: &Map<String, Json>, wanted: &Map<String, Json>) -> Option<String> {
-    if found.len() != wanted.len() {
-        return Some(format!("{} columns for {}", found.len(), wanted.len()));
-    }
-    let differs = |(name, value): &(&String, &Json)| found.get(*name) != Some(*value);
-    wanted.iter().find(differs).map(|(name, _)| format!("column {name}"))
-}
-
-impl<'de> DeserializeSeed<'de> for Line<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Line<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a session")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let joined = self.sessions.len() > 1;
-        let (mut found, mut complete, mut related) = (Map::new(), false, Map::new());
-        let mut segments = Vec::new();
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "messages" => {
-                    map.next_value_seed(Messages {
-                        snapshot: self.snapshot,
-                        extents: &self.extents,
-                    })?;
-                    complete = true;
-                }
-                "segments" if joined => segments = map.next_value::<Vec<Map<String, Json>>>()?,
-                table if self.related.contains_key(table) => {
-                    related.insert(key, map.next_value()?);
-                }
-                _ => {
-                    found.insert(key, map.next_value()?);
-                }
-            }
-        }
-        let found = if joined { segments } else { vec![found] };
-        if !complete || found.len() != self.sessions.len() {
-            return Err(A::Error::custom("its messages or segments are not all there"));
-        }
-        if related != self.related {
-            return Err(A::Error::custom("rows of other tables are not all there"));
-        }
-        match found.iter().zip(&self.sessions).find_map(|(a, b)| difference(a, b)) {
-            Some(difference) => Err(A::Error::custom(format!("the session's {difference}"))),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The messages of one line, in order.
-struct Messages<'a, 's> {
-    snapshot: &'a Snapshot<'s>,
-    extents: &'a [Extent],
-}
-
-impl<'de> DeserializeSeed<'de> for Messages<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Messages<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("messages")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut found: A) -> Result<(), A::Error> {
-        for extent in self.extents {
-            let each = |raw: Raw<Message<'_>>, _: Vec<Fault>| {
-                let message = Redactor::none().apply(raw, &mut Scope::default());
-                let wanted = columns(&message);
-                let id = wanted.get("id").cloned().unwrap_or(Json::Null);
-                let difference = match found.next_element::<Map<String, Json>>() {
-                    Err(error) => Some(error.to_string()),
-                    Ok(None) => Some("it is missing".to_owned()),
-                    Ok(Some(found)) => difference(&found, &wanted),
-                };
-                difference.map_or(Ok(()), |what| Err(Difference(format!("message {id}: {what}"))))
-            };
-            self.snapshot
-                .messages(extent, each)
-                .map_err(|Difference(what)| A::Error::custom(what))?;
-        }
-        match found.next_element::<serde::de::IgnoredAny>()? {
-            Some(_) => Err(A::Error::custom("more messages than the store has")),
-            None => Ok(()),
-        }
-    }
-}
-
-/// What a message lacks, on its way out of the store's loop.
-struct Difference(String);
-
-impl From<store::Error> for Difference {
-    fn from(error: store::Error) -> Self {
-        Self(error.to_string())
     }
 }

@@ -4,6 +4,7 @@
 //! written in a staging folder; beside a running Hermes they are published as they become whole,
 //! otherwise when the snapshot has proven steady. A session that cannot be read costs itself only.
 
+mod compare;
 mod document;
 mod feed;
 mod gate;
@@ -32,6 +33,7 @@ use crate::filter::Selection;
 use crate::manifest;
 use crate::redact::Redactor;
 use crate::store::{self, SessionKey, Shown};
+pub use compare::differences;
 pub use keep::{Keeper, delete_kept};
 pub use name::Names;
 pub use pattern::{Pattern, PatternError};

@@ -84,6 +84,11 @@ impl Pattern {
         }
     }
 
+    /// `{id}`, which a new title does not change.
+    pub fn id() -> Self {
+        Self { text: "{id}".to_owned(), pieces: vec![Piece::Field(Field::Id)] }
+    }
+
     /// The pattern as it was written.
     pub(super) fn text(&self) -> &str {
         &self.text

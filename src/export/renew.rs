@@ -35,7 +35,7 @@ pub(super) fn renewed(
     let mut renewed = Renewed::default();
     for document in documents {
         let key = document.0[0];
-        let mark = match snapshot.mark(key) {
+        let mark = match snapshot.fingerprint(key) {
             Ok(mark) => mark,
             // Reading it will say what is wrong.
             Err(store::Error::Damaged(_) | store::Error::Sql(_)) => String::new(),

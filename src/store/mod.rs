@@ -6,13 +6,14 @@
 mod around;
 mod census;
 mod change;
+mod copy;
 mod create;
 mod decode;
 mod encode;
+mod fingerprint;
 mod lineage;
 mod listing;
 mod new_file;
-mod mark;
 mod open;
 mod optimize;
 mod query;
@@ -33,7 +34,7 @@ pub use change::{
 pub use create::{Words, create, create_view};
 pub use decode::Fault;
 pub use listing::{Entry, Kind, Listing, Page};
-pub use open::{existing, read};
+pub use open::{existing, file_state, read};
 pub use optimize::{Vacuum, copy_into, merge_indexes, vacuum};
 pub use repair::{Backup, Damage, Repair, Salvage, check, repair, salvage};
 pub use rows::{Decoded, Decoder, Rows, Stored};
@@ -89,6 +90,9 @@ pub enum Error {
     /// Pages of the file are damaged.
     #[error("the store is damaged")]
     Damaged(#[source] rusqlite::Error),
+    /// A copy of the store does not pass SQLite's check.
+    #[error("the copy is damaged, as the store must be: {0}")]
+    BadCopy(String),
     /// Any other failure of SQLite.
     #[error("the store cannot be read")]
     Sql(#[source] rusqlite::Error),
@@ -161,6 +165,7 @@ impl Error {
             Error::Damaged(_) => {
                 Some("`repair` mends it, or `repair --into NEW` gets out what is left")
             }
+            Error::BadCopy(_) => Some("`repair --check-only` names what is damaged"),
             Error::Io { .. }
             | Error::Unmade { .. }
             | Error::NotADatabase(_)

@@ -64,6 +64,21 @@ pub fn existing(path: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
+/// What a store is like as a file: the same as long as nobody writes. `None` where that cannot be told,
+/// because it was written so shortly before `now` (seconds since the epoch) that the clock of the
+/// file system may not show the next write.
+pub fn file_state(path: &Path, now: f64) -> Result<Option<String>, Error> {
+    const COARSE: f64 = 3.0; // seconds; FAT counts in twos
+    let path = fs::canonicalize(path).map_err(|source| unreadable(path, source))?;
+    let state = State::of(&path)?;
+    let since_epoch = |(_, time): &(u64, SystemTime)| {
+        time.duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |age| age.as_secs_f64())
+    };
+    let written = state.main.iter().chain(&state.wal).map(since_epoch);
+    let settled = written.fold(0.0, f64::max) + COARSE < now;
+    Ok(settled.then(|| format!("{state:?}")))
+}
+
 /// How an attempt to read failed.
 enum Attempt<E> {
     /// The store's lock files cannot be used from here.

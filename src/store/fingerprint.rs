@@ -16,7 +16,7 @@ const FLAGS: [MessageColumn; 2] = [MessageColumn::Active, MessageColumn::Compact
 
 impl Snapshot<'_> {
     /// A digest that is another one when the session has changed.
-    pub fn mark(&self, key: SessionKey) -> Result<String, Error> {
+    pub fn fingerprint(&self, key: SessionKey) -> Result<String, Error> {
         let mut digest = Sha256::new();
         self.digest("SELECT * FROM sessions WHERE rowid = ?", key, &mut digest)?;
         for (table, column) in self.dependents()? {

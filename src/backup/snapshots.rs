@@ -1,0 +1,174 @@
+//! Copies of the whole store, each checked, and how long they are kept.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+
+use super::lock::OWN;
+use super::{Error, Request, failed};
+use crate::manifest;
+use crate::store;
+
+const FOLDER: &str = "snapshots";
+const STAMP: &str = "%Y%m%dT%H%M%SZ";
+
+/// How many copies are kept. The newest always is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Of so many days the day's last.
+    pub daily: usize,
+    /// Of so many weeks (ISO 8601) the week's last.
+    pub weekly: usize,
+    /// Of so many months the month's last.
+    pub monthly: usize,
+}
+
+impl Retention {
+    /// Without any rule all copies are kept.
+    fn keeps_all(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Which of these times, newest first, have their copies kept.
+    fn kept(self, times: &[DateTime]) -> HashSet<DateTime> {
+        let mut kept: HashSet<DateTime> = times.first().copied().into_iter().collect();
+        if self.keeps_all() {
+            kept.extend(times);
+        }
+        let day = |time: &DateTime| time.date().to_string();
+        let week = |time: &DateTime| {
+            let week = time.date().iso_week_date();
+            format!("{}-{}", week.year(), week.week())
+        };
+        let month = |time: &DateTime| format!("{}-{}", time.year(), time.month());
+        kept.extend(last_of(times, self.daily, day));
+        kept.extend(last_of(times, self.weekly, week));
+        kept.extend(last_of(times, self.monthly, month));
+        kept
+    }
+}
+
+/// The first of each period, for so many periods.
+fn last_of(
+    times: &[DateTime],
+    count: usize,
+    period: impl Fn(&DateTime) -> String,
+) -> Vec<DateTime> {
+    let mut seen = HashSet::new();
+    times.iter().filter(|time| seen.insert(period(time))).take(count).copied().collect()
+}
+
+/// Adds a copy, with its SHA-256 beside it, and removes those that are not to be kept.
+pub(super) fn add(
+    request: &Request,
+    retention: &Retention,
+) -> Result<(PathBuf, Vec<PathBuf>), Error> {
+    let folder = request.folder.join(FOLDER);
+    fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
+    check_room(&request.store, &folder)?;
+    #[expect(clippy::cast_possible_truncation, reason = "no clock shows more seconds than an i64")]
+    let now = Timestamp::from_second(request.now as i64).unwrap_or_default();
+    let name = format!("state-{}.db", now.strftime(STAMP));
+    let target = folder.join(&name);
+    let staging = tempfile::tempdir_in(request.folder.join(OWN)).map_err(failed("use", &folder))?;
+    let copy = staging.path().join(&name);
+    store::read(&request.store, |snapshot| {
+        let _ = fs::remove_file(&copy); // of a reading that did not count
+        snapshot.copy_to(&copy)
+    })?;
+    let digest = manifest::digest(&copy)?;
+    publish(&copy, &target).map_err(failed("write", &target))?;
+    let sum = folder.join(format!("{name}.sha256"));
+    fs::write(&sum, format!("{}  {name}\n", digest.sha256)).map_err(failed("write", &sum))?;
+    Ok((target, remove(&folder, *retention)?))
+}
+
+fn publish(copy: &Path, target: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(copy, fs::Permissions::from_mode(0o600))?;
+    }
+    fs::File::open(copy)?.sync_all()?;
+    fs::rename(copy, target)
+}
+
+/// The copy is as large as the store; SQLite's check needs no room.
+fn check_room(store: &Path, folder: &Path) -> Result<(), Error> {
+    let needed = fs::metadata(store).map_err(failed("read", store))?.len();
+    let free = fs4::available_space(folder).map_err(failed("read", folder))?;
+    if free > needed {
+        return Ok(());
+    }
+    Err(Error::NoRoom { folder: folder.to_owned(), needed, free })
+}
+
+fn remove(folder: &Path, retention: Retention) -> Result<Vec<PathBuf>, Error> {
+    let mut copies: Vec<(DateTime, PathBuf)> = Vec::new();
+    for file in fs::read_dir(folder).map_err(failed("read", folder))? {
+        let path = file.map_err(failed("read", folder))?.path();
+        copies.extend(time_of(&path).map(|time| (time, path)));
+    }
+    copies.sort_by(|a, b| b.0.cmp(&a.0));
+    let times: Vec<DateTime> = copies.iter().map(|(time, _)| *time).collect();
+    let kept = retention.kept(&times);
+    let mut removed = Vec::new();
+    for (_, path) in copies.into_iter().filter(|(time, _)| !kept.contains(time)) {
+        let mut sum = path.clone().into_os_string();
+        sum.push(".sha256");
+        let _ = fs::remove_file(PathBuf::from(sum)); // it may never have been written
+        fs::remove_file(&path).map_err(failed("remove", &path))?;
+        removed.push(path);
+    }
+    Ok(removed)
+}
+
+/// When a copy was made, by its name; `None` for files that are not ours.
+fn time_of(path: &Path) -> Option<DateTime> {
+    let stamp = path.file_name()?.to_str()?.strip_prefix("state-")?.strip_suffix(".db")?;
+    DateTime::strptime(STAMP, stamp).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use jiff::civil::DateTime;
+
+    use super::{Retention, time_of};
+
+    #[test]
+    fn the_last_copy_of_each_period_is_kept_and_the_newest_always() {
+        let all: Vec<DateTime> = [
+            "2026-03-03T12:00",
+            "2026-03-03T01:00",
+            "2026-03-02T01:00",
+            "2026-02-27T01:00",
+            "2026-02-20T01:00",
+            "2026-01-31T01:00",
+        ]
+        .map(|text| text.parse().unwrap())
+        .to_vec();
+        let kept = |retention: Retention| {
+            let kept = retention.kept(&all);
+            (0..all.len()).filter(|n| kept.contains(&all[*n])).collect::<Vec<_>>()
+        };
+        let none = Retention::default();
+        assert_eq!(kept(none), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(kept(Retention { daily: 2, ..none }), [0, 2]);
+        assert_eq!(kept(Retention { weekly: 2, ..none }), [0, 3]);
+        assert_eq!(kept(Retention { monthly: 3, ..none }), [0, 3, 5]);
+        assert_eq!(kept(Retention { daily: 1, weekly: 3, monthly: 0 }), [0, 3, 4]);
+    }
+
+    #[test]
+    fn only_our_own_names_are_copies() {
+        assert!(time_of(Path::new("/b/state-20260303T120000Z.db")).is_some());
+        for other in ["state.db", "state-old.db", "state-20260303T120000Z.db.sha256"] {
+            assert!(time_of(Path::new(other)).is_none(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `backup`: a folder that keeps up with the store.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::environment::Environment;
+use super::exit::UsageError;
+use super::select::SelectArgs;
+use super::terminal::{self, Terminal};
+use super::{ExitStatus, Global};
+use crate::backup::{self, Request, Retention, Summary};
+use crate::export::Listing;
+
+/// Keep a folder up to date with the store
+///
+/// Each session is a file of its own, JSONL packed by zstd, with all messages and all that belongs
+/// to it; manifest.jsonl lists them with their SHA-256. Running it again writes what is new or has
+/// changed. A session that was deleted from the store stays, and is marked. Nothing is redacted: this
+/// is for you.
+///
+/// Whether a session has changed is told by its row, its messages' flags and the lengths of their texts:
+/// a text that was replaced by another of the same length, and nothing else, is not seen.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hermes-sessions backup ~/backup/hermes
+  hermes-sessions backup ~/backup/hermes --snapshot --keep-daily 7 --keep-weekly 4 --keep-monthly 12
+  hermes-sessions verify ~/backup/hermes
+  hermes-sessions restore ~/backup/hermes --into restored.db
+
+In a crontab, at 3 every night; only failures send mail:
+  0 3 * * * hermes-sessions -q backup ~/backup/hermes --snapshot --keep-daily 7")]
+pub(super) struct BackupArgs {
+    /// The folder; it is made where there is none
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    #[command(flatten)]
+    select: SelectArgs,
+    /// Also keep a copy of the whole database, checked by SQLite, in DIR/snapshots
+    #[arg(long)]
+    snapshot: bool,
+    /// Of the copies, keep the last of each of the last N days
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "snapshot",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    keep_daily: usize,
+    /// Of the copies, keep the last of each of the last N weeks
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "snapshot",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    keep_weekly: usize,
+    /// Of the copies, keep the last of each of the last N months
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "snapshot",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    keep_monthly: usize,
+}
+
+pub(super) fn run(
+    args: &BackupArgs,
+    global: &Global,
+    environment: &Environment,
+    terminal: &Terminal,
+) -> anyhow::Result<ExitStatus> {
+    if args.folder.as_os_str().is_empty() {
+        return Err(UsageError::new("DIR is empty").into());
+    }
+    let request = Request {
+        store: environment.store(global)?,
+        folder: environment.expand(&args.folder),
+        selection: args.select.selection(environment, terminal)?,
+        copies: args.snapshot.then_some(Retention {
+            daily: args.keep_daily,
+            weekly: args.keep_weekly,
+            monthly: args.keep_monthly,
+        }),
+        now: environment.now(),
+        listing: if global.json { Listing::Wanted } else { Listing::Unwanted },
+    };
+    let summary = backup::run(&request, &terminal.progress())?;
+    tell(&request, &summary, terminal);
+    if global.json {
+        terminal::print(&format!("{}\n", as_json(&summary)))?;
+    }
+    let sound = summary.is_whole() && summary.sessions.warnings.count == 0;
+    Ok(if sound { ExitStatus::Done } else { ExitStatus::Failed })
+}
+
+fn tell(request: &Request, summary: &Summary, terminal: &Terminal) {
+    let sessions = &summary.sessions;
+    for failure in &sessions.failures {
+        let session = failure.session.as_deref().unwrap_or("a session");
+        terminal.warning(&format!("{session} is not backed up: {}", failure.reason));
+    }
+    for warning in sessions.warnings.kept.iter().take(terminal.patience()) {
+        terminal.warning(&warning.to_string());
+    }
+    if let Some(copy) = &summary.copy {
+        terminal.done(&format!("Copied the store to {}", copy.display()));
+    }
+    for removed in &summary.removed {
+        terminal.detail(&format!("  removed {}", removed.display()));
+    }
+    if summary.idle {
+        terminal.done("Nothing has changed since the last run");
+        return;
+    }
+    terminal.done(&format!(
+        "Backed up {} sessions to {}; {} were unchanged, {} have left the store and stay",
+        sessions.exported,
+        request.folder.display(),
+        sessions.unchanged,
+        sessions.gone.len(),
+    ));
+}
+
+fn as_json(summary: &Summary) -> serde_json::Value {
+    let sessions = &summary.sessions;
+    let failure = |failure: &crate::export::Failure| json!({ "session_id": failure.session, "reason": failure.reason });
+    json!({
+        "command": "backup",
+        "idle": summary.idle,
+        "matched": sessions.matched,
+        "exported": sessions.exported,
+        "unchanged": sessions.unchanged,
+        "failed": sessions.failures.len(),
+        "failures": sessions.failures.iter().map(failure).collect::<Vec<_>>(),
+        "gone": sessions.gone.iter().map(|line| &line.session_id).collect::<Vec<_>>(),
+        "messages": sessions.messages,
+        "bytes": sessions.bytes,
+        "warnings": sessions.warnings.kept.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "files": sessions.files,
+        "snapshot": summary.copy,
+        "removed_snapshots": summary.removed,
+    })
+}

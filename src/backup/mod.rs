@@ -120,14 +120,15 @@ pub fn run(request: &Request, progress: &dyn Progress) -> Result<Summary, Error>
     } else {
         summary.sessions =
             export::run(&request.store, &request.export(), &mut io::sink(), progress)?;
-        if summary.is_whole() {
-            checkpoint.write(&request.folder)?;
-        }
     }
     if let Some(retention) = &request.copies {
         let (copy, removed) = snapshots::add(request, retention)?;
         summary.copy = Some(copy);
         summary.removed = removed;
+    }
+    // Last, because all that was written before changes the folder.
+    if summary.is_whole() {
+        checkpoint.write(&request.folder)?;
     }
     Ok(summary)
 }

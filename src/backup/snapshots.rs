@@ -112,7 +112,7 @@ fn remove(folder: &Path, retention: Retention) -> Result<Vec<PathBuf>, Error> {
         let path = file.map_err(failed("read", folder))?.path();
         copies.extend(time_of(&path).map(|time| (time, path)));
     }
-    copies.sort_by(|a, b| b.0.cmp(&a.0));
+    copies.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
     let times: Vec<DateTime> = copies.iter().map(|(time, _)| *time).collect();
     let kept = retention.kept(&times);
     let mut removed = Vec::new();

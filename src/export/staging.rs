@@ -228,6 +228,7 @@ mod tests {
     use std::fs;
     use std::io::Write as _;
 
+    use super::super::Encoding;
     use super::{LOCK, Staging};
     use crate::manifest::{Manifest, NAME};
 

@@ -12,7 +12,7 @@ use super::place::Place;
 use super::publish::Finished;
 use super::run::unreadable;
 use super::staging::{Staged, Staging};
-use super::{Error, Failure, Listing, Reach, Request, Summary, Target};
+use super::{Error, Failure, Listing, Reach, Renewal, Request, Summary, Target};
 use crate::manifest::{Entry, Redacted};
 use crate::progress::Progress;
 use crate::store::SessionKey;
@@ -213,6 +213,7 @@ impl<'r> Writing<'r> {
 
     fn entry(&self, staged: &Staged, path: String) -> Entry {
         let Request { format, shown, redactor, names, target, exported_at, .. } = self.request;
+        let Request { reach, renewal, .. } = *self.request;
         let is_folder = matches!(target, Target::Folder(_));
         Entry {
             session_id: None,
@@ -228,7 +229,7 @@ impl<'r> Writing<'r> {
             bytes: staged.digest.bytes,
             sha256: staged.digest.sha256.clone(),
             exported_at: *exported_at,
-            only_copy: self.request.reach == Reach::Everything,
+            only_copy: reach == Reach::Everything && renewal == Renewal::All,
             disclosure: redactor.disclosure().name().map(str::to_owned),
             mark: None,
             gone_at: None,

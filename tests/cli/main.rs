@@ -1,6 +1,7 @@
 //! The built program, from the outside: arguments in; status, streams, files and rows out.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod backup;
 mod crash;
 mod damage;
 mod deletion;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use formats::FORMATS;
 use hermes_sessions::export::{
-    self, Lineage, Listing, Names, Overwrite, Reach, Record, Request, Target,
+    self, Encoding, Lineage, Listing, Names, Overwrite, Reach, Record, Renewal, Request, Target,
 };
 use hermes_sessions::filter::Selection;
 use hermes_sessions::redact::Redactor;
@@ -62,6 +62,7 @@ fn every_format(c: &mut Criterion) {
             lineage: Lineage::Single,
             redactor: redactor.clone(),
             format,
+            encoding: Encoding::Plain,
             target,
             names: Names::Usual,
             overwrite: Overwrite::Force,
@@ -69,6 +70,7 @@ fn every_format(c: &mut Criterion) {
             exported_at: 0.0,
             reach: Reach::Selected,
             listing: Listing::Unwanted,
+            renewal: Renewal::All,
         };
         let run =
             || export::run(&store, &request, &mut io::sink(), &()).expect("it can be exported");

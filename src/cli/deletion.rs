@@ -13,7 +13,8 @@ use super::environment::Environment;
 use super::terminal::Terminal;
 use crate::care::{self, Plan, transcripts};
 use crate::export::{
-    self, Keeper, Lineage, Listing, Names, Overwrite, Reach, Record, Request, Target,
+    self, Encoding, Keeper, Lineage, Listing, Names, Overwrite, Reach, Record, Renewal, Request,
+    Target,
 };
 use crate::filter::Selection;
 use crate::redact::Redactor;
@@ -86,6 +87,7 @@ pub(super) fn keep(
         lineage: Lineage::Single,
         redactor: Arc::new(Redactor::none()),
         format,
+        encoding: Encoding::Plain,
         target: Target::File(path.clone()),
         names: Names::Usual,
         overwrite: Overwrite::Extend,
@@ -93,6 +95,7 @@ pub(super) fn keep(
         exported_at: environment.now(),
         reach: Reach::Everything,
         listing: Listing::Wanted,
+        renewal: Renewal::All,
     };
     let summary = export::run(store, &request, &mut std::io::sink(), &terminal.progress())?;
     if let Some(failure) = summary.failures.first() {

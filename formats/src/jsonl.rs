@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     about: "every column of every session and its messages, one session a line",
     layout: Layout::OneFile,
     features: &[Feature::JoinsLineage, Feature::KeepsDeleted],
-    start: |out, head: &FileHead| {
+    start: &|out, head: &FileHead| {
         Ok(Box::new(Jsonl { out, style: Style::Verbatim, provenance: head.provenance }))
     },
 };
@@ -189,7 +189,12 @@ fn keys<C: Column>(row: &Row<'_, C>, style: Style) -> Vec<Vec<u8>> {
     row.columns().enumerate().map(key).collect()
 }
 
-fn write_columns<C: Column>(out: &mut Vec<u8>, row: &Row<'_, C>, style: Style) -> io::Result<()> {
+/// `{"id": …, ` and so on, not closed.
+pub(crate) fn write_columns<C: Column>(
+    out: &mut Vec<u8>,
+    row: &Row<'_, C>,
+    style: Style,
+) -> io::Result<()> {
     for (key, (name, value)) in keys(row, style).iter().zip(row.columns()) {
         out.extend_from_slice(key);
         write_value(out, name, value, style)?;

@@ -1,7 +1,7 @@
 //! What a Hermes session *is*, and every way to write one down.
 //!
 //! [`FORMATS`] is the registry: the command line, its help, completions and the tests all walk it,
-//! so a new format is one file here and one row there. A writer gets sessions and messages that
+//! so a new format is one file here and one row there, or a program on the path ([`program`]). A writer gets sessions and messages that
 //! have been through redaction, and borrows its output; it can reach neither the store nor the
 //! disk, and flushing, hashing and renaming are the engine's.
 
@@ -16,6 +16,7 @@ mod markdown;
 pub mod model;
 mod pairing;
 mod portable;
+pub mod program;
 mod prompts;
 mod tally;
 mod time;
@@ -133,6 +134,12 @@ pub enum Feature {
     RedactsByDefault,
     /// The Hugging Face Hub shows its files as sessions.
     ForTheHub,
+    /// Where nobody says which messages: also those that an in-place compaction set aside.
+    ShowsCompacted,
+    /// Where nobody says which messages: all.
+    ShowsAll,
+    /// Is written by another program ([`program`]).
+    IsProgram,
 }
 
 /// One of several ways to write a format, each a row of the table, and the flag that tells them
@@ -150,11 +157,16 @@ pub struct Variant {
 }
 
 /// Starts a file: writes its head and returns the writer for what follows.
-pub type Start =
-    for<'w> fn(&'w mut (dyn Write + Send), &FileHead) -> io::Result<Box<dyn FormatWriter + 'w>>;
+pub type Start = &'static (
+             dyn for<'w> Fn(
+    &'w mut (dyn Write + Send),
+    &FileHead,
+) -> io::Result<Box<dyn FormatWriter + 'w>>
+                 + Send
+                 + Sync
+         );
 
 /// A way of writing sessions down: one row of the table.
-#[derive(Debug)]
 pub struct Format {
     /// The name that `--format` takes.
     pub name: &'static str,
@@ -183,6 +195,12 @@ impl Format {
     /// Whether this is how the format is written unless a flag says otherwise.
     pub fn is_usual(&self) -> bool {
         self.variant.is_none_or(|variant| variant.of == self.name)
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Format").field(&self.name).finish()
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) const JSONL: Format = Format {
     about: "the user's prompts alone, one a line",
     layout: Layout::OneFile,
     features: &[],
-    start: |out, head: &FileHead| Ok(Box::new(Records { out, provenance: head.provenance })),
+    start: &|out, head: &FileHead| Ok(Box::new(Records { out, provenance: head.provenance })),
 };
 
 pub(crate) const MD: Format = Format {
@@ -37,7 +37,7 @@ pub(crate) const MD: Format = Format {
     about: "the user's prompts alone, as Markdown",
     layout: Layout::OneFile,
     features: &[],
-    start: |out, head: &FileHead| {
+    start: &|out, head: &FileHead| {
         let mut blocks = Blocks::new(Dialect::Markdown);
         let level = if head.sessions == 1 { 1 } else { 2 };
         if level == 2 {

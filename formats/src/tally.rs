@@ -17,7 +17,7 @@ pub static TALLY: Format = Format {
     about: "what a file would hold, counted",
     layout: Layout::OneFile,
     features: &[crate::Feature::JoinsLineage],
-    start: |out, _: &FileHead| Ok(Box::new(Counting { out, tally: Tally::default() })),
+    start: &|out, _: &FileHead| Ok(Box::new(Counting { out, tally: Tally::default() })),
 };
 
 /// What a file holds.

@@ -15,6 +15,8 @@ use crate::filter::time::Clock;
 pub(super) struct Environment {
     pub(super) home: Option<PathBuf>,
     pub(super) hermes_home: PathBuf,
+    /// Where programs are looked for.
+    pub(super) path: Vec<PathBuf>,
     pub(super) clock: Clock,
     /// What long texts are read with.
     pub(super) pager: Option<String>,
@@ -34,11 +36,13 @@ impl Environment {
             None => default_hermes_home(home.as_deref()),
         };
         let clock = Clock { now: now()?, zone: TimeZone::system() };
+        let path = env::var_os("PATH").map(|path| env::split_paths(&path).collect());
         let pager = env::var("PAGER").ok();
         let given = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Ok(Self {
             home,
             hermes_home,
+            path: path.unwrap_or_default(),
             clock,
             pager,
             temporary: given("SQLITE_TMPDIR").unwrap_or_else(env::temp_dir),

@@ -1,33 +1,54 @@
-//! `formats`: the table of formats.
+//! `formats`: the table of formats, and the programs that are formats.
 
 use clap::Args;
-use formats::{FORMATS, Feature, Layout};
+use formats::program::{Program, ProgramError};
+use formats::{FORMATS, Feature, Format, Layout};
 use serde_json::json;
 
-use super::{ExitStatus, Global, terminal};
+use super::environment::Environment;
+use super::{ExitStatus, Global, program, terminal};
 
 /// List the formats that export can write
+///
+/// Those that are built in, and those that programs on the path write: `hermes-export-NAME` is the format
+/// NAME. Each program is asked what it is.
 #[derive(Debug, Args)]
 pub(super) struct FormatsArgs {}
 
-pub(super) fn run(_: &FormatsArgs, global: &Global) -> anyhow::Result<ExitStatus> {
-    terminal::print(&if global.json { as_json() } else { as_table() })?;
+pub(super) fn run(
+    _: &FormatsArgs,
+    global: &Global,
+    environment: &Environment,
+) -> anyhow::Result<ExitStatus> {
+    let programs = program::formats(environment);
+    if global.json {
+        terminal::print(&as_json(&programs))?;
+    } else {
+        terminal::list(&as_table(&programs))?;
+    }
     Ok(ExitStatus::Done)
 }
 
-fn as_table() -> String {
-    let row = |format: &formats::Format| {
+type Programs = [(Program, Result<&'static Format, ProgramError>)];
+
+fn as_table(programs: &Programs) -> String {
+    let row = |format: &Format| {
         let layout = layout(format.layout);
         let suffix = format!(".{}", format.extension);
         let mark = if format.can(Feature::RedactsByDefault) { "; redacted by default" } else { "" };
         format!("{:<14}{suffix:<16}{layout:<18}{}{mark}\n", format.name, format.about)
     };
+    let program = |(program, format): &(Program, Result<&'static Format, _>)| match format {
+        Ok(format) => row(format),
+        Err(error) => format!("{:<14}{:<16}{:<18}{error}\n", program.name, "-", "-"),
+    };
     let head = format!("{:<14}{:<16}{:<18}{}\n", "NAME", "SUFFIX", "LAYOUT", "WHAT IT HOLDS");
-    head + &FORMATS.iter().map(row).collect::<String>()
+    let built_in = FORMATS.iter().map(row);
+    head + &built_in.chain(programs.iter().map(program)).collect::<String>()
 }
 
-fn as_json() -> String {
-    let row = |format: &formats::Format| {
+fn as_json(programs: &Programs) -> String {
+    let row = |format: &Format| {
         json!({
             "name": format.name,
             "only": format.only,
@@ -41,7 +62,17 @@ fn as_json() -> String {
             "about": format.about,
         })
     };
-    format!("{}\n", json!({ "formats": FORMATS.iter().map(row).collect::<Vec<_>>() }))
+    let program = |(program, format): &(Program, Result<&'static Format, ProgramError>)| {
+        let mut object = match format {
+            Ok(format) => row(format),
+            Err(error) => json!({ "name": program.name, "error": error.to_string() }),
+        };
+        object["program"] = program.path.to_string_lossy().into();
+        object
+    };
+    let formats: Vec<_> = FORMATS.iter().map(row).collect();
+    let programs: Vec<_> = programs.iter().map(program).collect();
+    format!("{}\n", json!({ "formats": formats, "programs": programs }))
 }
 
 fn layout(layout: Layout) -> &'static str {

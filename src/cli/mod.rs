@@ -20,6 +20,7 @@ mod import;
 mod list;
 mod man;
 mod optimize;
+mod program;
 mod prune;
 mod redaction;
 mod rename;
@@ -196,7 +197,7 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {
         Command::Verify(args) => verify::run(args, &cli.global, &environment, terminal),
         Command::Scan(args) => scan::run(args, &cli.global, &environment, terminal),
         Command::Rules(args) => rules::run(args, &cli.global, &environment, terminal),
-        Command::Formats(args) => formats::run(args, &cli.global),
+        Command::Formats(args) => formats::run(args, &cli.global, &environment),
         Command::Delete(args) => delete::run(args, &cli.global, &environment, terminal),
         Command::Prune(args) => prune::run(args, &cli.global, &environment, terminal),
         Command::AutoPrune(args) => auto_prune::run(args, &cli.global, &environment, terminal),

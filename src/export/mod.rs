@@ -38,6 +38,7 @@ pub use keep::{Keeper, delete_kept};
 pub use name::Names;
 pub use pattern::{Pattern, PatternError};
 pub use place::Scratch;
+pub(crate) use place::spool_folder;
 pub use preview::{Preview, preview};
 pub use publish::Overwrite;
 pub use report::{Exported, Failure, Listed, Summary, Warning, Warnings};

@@ -174,7 +174,7 @@ fn create_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// For what goes to a stream when it is whole. `/tmp` is often kept in memory, `/var/tmp` is not.
-fn spool_folder() -> PathBuf {
+pub(crate) fn spool_folder() -> PathBuf {
     let large = Path::new("/var/tmp");
     if env::var_os("TMPDIR").is_none() && fs::metadata(large).is_ok_and(|meta| meta.is_dir()) {
         return large.to_owned();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
+use formats::program::ProgramError;
 use formats::{FormatWriter, NothingToShow};
 
 use super::document::{Context, Document, Opened};
@@ -149,9 +150,16 @@ impl<'r> Writing<'r> {
             .file(self.request.encoding, Gate::new(&self.request.redactor))
             .map_err(&wrote)?;
         let head = self.request.file_head(1);
-        let mut writer = (self.request.format.start)(&mut file, &head).map_err(&wrote)?;
-        let redactions = self.document(document, opened, feed, writer.as_mut(), &wrote)?;
-        writer.finish().map_err(&wrote)?;
+        let start = self.request.format.start;
+        let written = start(&mut file, &head).map_err(&wrote).and_then(|mut writer| {
+            let redactions = self.document(document, opened, feed, writer.as_mut(), &wrote)?;
+            writer.finish().map_err(&wrote)?;
+            Ok(redactions)
+        });
+        let redactions = match written {
+            Ok(redactions) => redactions,
+            Err(error) => return own_failure(error).and_then(failure),
+        };
         let staged = match sound(file.finish().map_err(&wrote)?) {
             Ok(staged) => staged,
             Err(leak) => return failure(leak.to_string()),
@@ -240,6 +248,18 @@ impl<'r> Writing<'r> {
             redactions: BTreeMap::new(),
             tool: concat!("hermes-sessions ", env!("CARGO_PKG_VERSION")).to_owned(),
         }
+    }
+}
+
+/// How a program failed at one file; others may succeed, but to wait for it once is enough.
+fn own_failure(error: Error) -> Result<String, Error> {
+    let source = match &error {
+        Error::Write { source, .. } => ProgramError::within(source),
+        _ => None,
+    };
+    match source {
+        None | Some(ProgramError::Hung { .. } | ProgramError::Start { .. }) => Err(error),
+        Some(failed) => Ok(failed.to_string()),
     }
 }
 

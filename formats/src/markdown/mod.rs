@@ -29,7 +29,7 @@ pub(crate) const MD: Format = Format {
     about: "Markdown with front matter, a file for each session",
     layout: Layout::FilePerSession,
     features: FEATURES,
-    start: |out, head: &FileHead| {
+    start: &|out, head: &FileHead| {
         let dialect = Dialect::Markdown;
         Ok(Box::new(Markdown { out, dialect, provenance: head.provenance }))
     },
@@ -43,7 +43,7 @@ pub(crate) const QMD: Format = Format {
     about: "Markdown that Quarto renders without running anything in it",
     layout: Layout::FilePerSession,
     features: FEATURES,
-    start: |out, head: &FileHead| {
+    start: &|out, head: &FileHead| {
         let dialect = Dialect::Quarto;
         Ok(Box::new(Markdown { out, dialect, provenance: head.provenance }))
     },

@@ -52,7 +52,7 @@ pub(crate) const CLAUDE: Format = Format {
         Feature::RedactsByDefault,
         Feature::ForTheHub,
     ],
-    start: |out, head: &FileHead| Ok(Box::new(Claude { out, provenance: head.provenance })),
+    start: &|out, head: &FileHead| Ok(Box::new(Claude { out, provenance: head.provenance })),
 };
 
 pub(crate) const HERMES: Format = Format {
@@ -64,7 +64,7 @@ pub(crate) const HERMES: Format = Format {
         about: "as Hermes' own row, with every column",
     }),
     about: "a trace for the Hugging Face Hub, as Hermes' own row with every column",
-    start: |out, head: &FileHead| {
+    start: &|out, head: &FileHead| {
         let (style, provenance) = (Style::Portable, head.provenance);
         Ok(Box::new(hermes::Rows(Jsonl { out, style, provenance })))
     },

@@ -9,12 +9,16 @@ mod told;
 mod upload;
 mod variant;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{
+    NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
+};
 use clap::{ArgGroup, Args, ValueEnum};
 use formats::{FORMATS, Feature, Format, Layout};
 
@@ -24,7 +28,7 @@ use super::from::FromArgs;
 use super::redaction::{RedactArgs, write_report};
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
-use super::{ExitStatus, Global};
+use super::{ExitStatus, Global, program};
 use crate::export::{
     self, Encoding, Lineage, Listing, Names, Overwrite, Pattern, Preview, Reach, Record, Renewal,
     Request, Summary, Target,
@@ -40,6 +44,7 @@ use output::{
 #[cfg(feature = "hub")]
 use sending::Sending;
 use share::ShareArgs;
+use told::Outcome;
 use upload::UploadArgs;
 use variant::VariantArgs;
 
@@ -66,11 +71,15 @@ Examples:
 pub(super) struct ExportArgs {
     #[arg(help = OUTPUT)]
     output: Option<PathBuf>,
-    /// How to write them; `formats` lists all
-    #[arg(long, value_name = "NAME", value_parser = format_names())]
+    /// How to write them; `formats` lists all. A name that is not built in is a program's: NAME is written
+    /// by hermes-export-NAME, which is looked for on the path
+    #[arg(long, value_name = "NAME", value_parser = FormatName)]
     format: Option<String>,
     #[command(flatten)]
     variant: VariantArgs,
+    /// How long a program may neither take what it is given nor end [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    format_timeout: Option<u64>,
     /// A part of the sessions alone
     #[arg(long, value_name = "PART", value_parser = only_names())]
     only: Option<String>,
@@ -130,8 +139,25 @@ enum LineageArg {
     Logical,
 }
 
-fn format_names() -> PossibleValuesParser {
-    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().into()
+/// The name of a format, which need not be built in.
+#[derive(Debug, Clone, Copy)]
+struct FormatName;
+
+impl TypedValueParser for FormatName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        NonEmptyStringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(FORMATS.iter().map(|format| PossibleValue::new(format.name))))
+    }
 }
 
 fn only_names() -> PossibleValuesParser {
@@ -160,7 +186,7 @@ pub(super) fn run(
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
     let store = args.from.store(Words::Left, global, environment, terminal)?;
-    let format = args.variant.chosen(args.format()?)?;
+    let format = args.variant.chosen(args.format(environment)?)?;
     let selection = match args.select.selection(environment, terminal)? {
         Selection::All if args.upload.since_last_upload => Selection::Filtered(Filter::ended()),
         Selection::All if args.may_be_stdout(format) => Selection::Latest,
@@ -184,7 +210,7 @@ pub(super) fn run(
     #[cfg_attr(not(feature = "hub"), expect(unused_mut, reason = "a rehearsed upload narrows it"))]
     let mut request = Request {
         selection,
-        shown: args.shown(),
+        shown: args.shown(format),
         lineage: args.lineage(),
         redactor,
         format,
@@ -225,15 +251,31 @@ pub(super) fn run(
     if let Some(file) = args.report.as_deref().filter(|_| !args.dry_run) {
         write_report(&environment.expand(file), &summary.findings)?;
     }
-    args.tell_all(&summary, preview.as_ref(), deleted, &target, global, terminal)?;
+    let outcome = Outcome {
+        summary: &summary,
+        preview: preview.as_ref(),
+        deleted,
+        target: &target,
+        shown: request.shown,
+    };
+    args.tell_all(&outcome, global, terminal)?;
     Ok(store.ends(args.status(&summary)))
 }
 
 impl ExportArgs {
-    fn format(&self) -> Result<&'static Format, UsageError> {
+    fn format(&self, environment: &Environment) -> anyhow::Result<&'static Format> {
+        match (self.built_in()?, &self.format) {
+            (Some(format), _) => Ok(format),
+            (None, Some(name)) => self.program(name, environment),
+            (None, None) => Err(UsageError::new("there is no such format").into()),
+        }
+    }
+
+    /// The format, if it is in the table.
+    fn built_in(&self) -> Result<Option<&'static Format>, UsageError> {
         let only = self.only.as_deref();
         if self.upload.is_on() && self.format.is_none() && only.is_none() {
-            return Ok(UploadArgs::format());
+            return Ok(Some(UploadArgs::format()));
         }
         let named = |f: &&Format| match &self.format {
             // `--only PART --format md` is the part's row with that suffix.
@@ -242,19 +284,34 @@ impl ExportArgs {
             None => false,
         };
         if self.format.is_some() {
-            return FORMATS.iter().find(named).ok_or_else(|| {
-                let parts = FORMATS.iter().filter(|f| f.only == only).map(|f| f.extension);
+            let format = FORMATS.iter().find(named);
+            if let (None, Some(only)) = (format, only) {
+                let parts = FORMATS.iter().filter(|f| f.only == Some(only)).map(|f| f.extension);
                 let parts = parts.collect::<Vec<_>>().join(" or ");
-                UsageError::new(format!("--only {} comes as {parts}", only.unwrap_or_default()))
-            });
+                return Err(UsageError::new(format!("--only {only} comes as {parts}")));
+            }
+            return Ok(format);
         }
         if let Some(suffix) = self.output.as_deref().and_then(foreign_suffix) {
             let message = format!("no format of this version writes .{suffix}");
             return Err(UsageError::new(message).hint("--format NAME says what to write there"));
         }
         let suffix = self.output.as_deref().and_then(|output| by_suffix(output, only));
-        let default = || FORMATS.iter().find(|f| f.only == only);
-        suffix.or_else(default).ok_or_else(|| UsageError::new("there is no such format"))
+        Ok(suffix.or_else(|| FORMATS.iter().find(|f| f.only == only)))
+    }
+
+    /// A format that is not built in.
+    fn program(&self, name: &str, environment: &Environment) -> anyhow::Result<&'static Format> {
+        let patience = self.format_timeout.map_or(program::PATIENCE, Duration::from_secs);
+        let format = program::format(name, patience, environment)?;
+        format.ok_or_else(|| {
+            let built_in: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+            let (message, program) =
+                (format!("--format: there is no format `{name}`"), format!("hermes-export-{name}"));
+            let built_in = built_in.join(", ");
+            let hint = format!("built in are {built_in}; {program} on the path would be another");
+            UsageError::new(message).hint(hint).into()
+        })
     }
 
     /// Looks at what strangers would get, and says so.
@@ -286,8 +343,14 @@ impl ExportArgs {
         self.output.is_none() && format.can(Feature::DefaultsToLatest)
     }
 
-    fn shown(&self) -> Shown {
-        let default = if self.delete_after_verified { Shown::All } else { Shown::Active };
+    fn shown(&self, format: &Format) -> Shown {
+        let default = if self.delete_after_verified || format.can(Feature::ShowsAll) {
+            Shown::All
+        } else if format.can(Feature::ShowsCompacted) {
+            Shown::Compacted
+        } else {
+            Shown::Active
+        };
         self.messages.as_deref().and_then(Shown::named).unwrap_or(default)
     }
 
@@ -328,6 +391,9 @@ impl ExportArgs {
                 "--include-open selects every session, `--older-than 0` those that have ended",
             ));
         }
+        if self.format_timeout.is_some() && !format.can(Feature::IsProgram) {
+            return Err(UsageError::new(format!("--format-timeout does not apply to {name}")));
+        }
         if self.delete_after_verified { self.check_deletion(format) } else { Ok(()) }
     }
 
@@ -344,7 +410,7 @@ impl ExportArgs {
         if !self.yes && !self.dry_run {
             return refused("needs --yes".to_owned());
         }
-        if self.shown() != Shown::All {
+        if self.shown(format) != Shown::All {
             return refused("needs --messages all".to_owned());
         }
         if self.redact.is_on() {

@@ -10,19 +10,28 @@ use super::output::is_stdout;
 use crate::export::{Preview, Summary, Target};
 use crate::store::{self, Shown};
 
+/// What an export did, and where.
+pub(super) struct Outcome<'a> {
+    pub(super) summary: &'a Summary,
+    /// Of a snapshot for strangers.
+    pub(super) preview: Option<&'a Preview>,
+    pub(super) deleted: Option<store::Removal>,
+    /// Where it went, or would have gone.
+    pub(super) target: &'a Target,
+    pub(super) shown: Shown,
+}
+
 impl ExportArgs {
     /// Tells people, and scripts that asked for JSON, what was done.
     pub(super) fn tell_all(
         &self,
-        summary: &Summary,
-        preview: Option<&Preview>,
-        deleted: Option<store::Removal>,
-        target: &Target,
+        outcome: &Outcome<'_>,
         global: &Global,
         terminal: &Terminal,
     ) -> anyhow::Result<()> {
+        let Outcome { summary, preview, deleted, target, shown: _ } = *outcome;
         warn(summary, terminal);
-        self.tell(summary, target, terminal);
+        self.tell(outcome, terminal);
         if let Some(store::Removal { sessions, messages }) = deleted {
             terminal.done(&format!(
                 "Deleted {} and {} from the store",
@@ -46,7 +55,8 @@ impl ExportArgs {
         Ok(())
     }
 
-    fn tell(&self, summary: &Summary, target: &Target, terminal: &Terminal) {
+    fn tell(&self, outcome: &Outcome<'_>, terminal: &Terminal) {
+        let Outcome { summary, preview, target, shown, .. } = *outcome;
         note(summary, terminal);
         if summary.matched == 0 {
             terminal.note("no session matches; nothing was written");
@@ -62,7 +72,7 @@ impl ExportArgs {
                 if self.delete_after_verified { ", then delete it from the store" } else { "" };
             let (matched, messages) =
                 (counted(summary.matched, "session"), counted(summary.messages, "message"));
-            let counted = if self.shown() == Shown::Active && !self.share.is_share() {
+            let counted = if shown == Shown::Active && preview.is_none() {
                 " (as Hermes counts them)"
             } else {
                 ""
@@ -115,7 +125,7 @@ impl ExportArgs {
             failure.extend(report);
         }
         let alone = self.select.ids().len() == 1
-            && self.format().is_ok_and(|format| self.may_be_stdout(format));
+            && matches!(self.built_in(), Ok(Some(format)) if self.may_be_stdout(format));
         let is_data = !self.dry_run && (alone || self.output.as_deref().is_some_and(is_stdout));
         let line = format!("{object}\n");
         if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }

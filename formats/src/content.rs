@@ -182,6 +182,73 @@ fn tool_call(json: &Json) -> ToolCall {
     }
 }
 
+/// Whether a tool message is the result of this call; where an id is missing, by name.
+pub(crate) fn answers(result: &Message<'_>, call: &ToolCall) -> bool {
+    match (result.text(MessageColumn::ToolCallId), &call.id) {
+        (Some(result), Some(call)) => result == call,
+        _ => result.text(MessageColumn::ToolName) == Some(&call.name),
+    }
+}
+
+/// The columns that hold reasoning; providers fill one or several with the same text.
+pub(crate) const REASONING: [MessageColumn; 4] = [
+    MessageColumn::Reasoning,
+    MessageColumn::ReasoningContent,
+    MessageColumn::ReasoningDetails,
+    MessageColumn::CodexReasoningItems,
+];
+
+/// What the model thought before it spoke.
+pub(crate) struct Thought {
+    /// The text, or structured reasoning that holds more than text.
+    pub(crate) text: String,
+    /// Whether it is the latter.
+    pub(crate) is_json: bool,
+}
+
+impl Thought {
+    fn of(value: &Value<'_>) -> Option<Self> {
+        let plain = |text: String| Self { text, is_json: false };
+        Some(match value {
+            Value::Null => return None,
+            Value::Json(json) => match serde_json::from_str(json) {
+                Ok(json) => reasoning_text(&json)
+                    .map_or_else(|| Self { text: format!("{json:#}"), is_json: true }, plain),
+                Err(_) => plain(json.clone().into_owned()),
+            },
+            Value::Text(text) => plain(text.clone().into_owned()),
+            Value::Integer(n) => plain(n.to_string()),
+            Value::Real(x) => plain(x.to_string()),
+        })
+    }
+}
+
+/// The reasoning of a message, each text once.
+pub(crate) fn thoughts(message: &Message<'_>) -> Vec<Thought> {
+    let mut thoughts: Vec<Thought> = Vec::new();
+    for thought in REASONING.into_iter().filter_map(|column| Thought::of(message.value(column))) {
+        let text = thought.text.trim();
+        let is_new = thoughts.iter().all(|other| other.text.trim() != text);
+        if is_new && !matches!(text, "" | "[]" | "null") {
+            thoughts.push(thought);
+        }
+    }
+    thoughts
+}
+
+/// The text of structured reasoning that holds nothing else worth keeping.
+fn reasoning_text(json: &Json) -> Option<String> {
+    const KNOWN: [&str; 5] = ["type", "text", "format", "index", "id"];
+    let items = json.as_array()?;
+    let text = |item: &Json| {
+        let fields = item.as_object()?;
+        let known = fields.iter().all(|(name, value)| value.is_null() || KNOWN.contains(&&**name));
+        fields.get("text").filter(|_| known)?.as_str().map(str::to_owned)
+    };
+    let texts: Option<Vec<String>> = items.iter().map(text).collect();
+    texts.map(|texts| texts.join("\n"))
+}
+
 /// The marks that Hermes' context compressor puts into a conversation (hermes-agent 0.19.0).
 const SUMMARY_MARKS: [&str; 2] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:"];
 const PRIOR_CONTEXT: &str = "[PRIOR CONTEXT — for reference only; not a new message]";

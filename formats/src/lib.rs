@@ -9,6 +9,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 mod content;
+mod facts;
 mod inert;
 mod json;
 mod jsonl;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 
 use super::front::instant;
 use super::record::json;
-use crate::content::{Part, ToolCall, is_compaction_summary, parts};
+use crate::content::{Part, REASONING, ToolCall, is_compaction_summary, parts, thoughts};
 use crate::inert::blocks::Blocks;
 use crate::model::{Column, Message, MessageColumn, Role, Standing, Value};
 
@@ -55,14 +55,6 @@ pub(super) fn unanswered(blocks: &mut Blocks, call: &ToolCall) {
     arguments(blocks, call);
     if let Some(id) = &call.id {
         blocks.remark(&format!("{}: {id}", MessageColumn::ToolCallId.name()));
-    }
-}
-
-/// Whether a tool message is the result of this call; where an id is missing, by name.
-pub(super) fn answers(result: &Message<'_>, call: &ToolCall) -> bool {
-    match (result.text(MessageColumn::ToolCallId), &call.id) {
-        (Some(result), Some(call)) => result == call,
-        _ => result.text(MessageColumn::ToolName) == Some(&call.name),
     }
 }
 
@@ -129,50 +121,11 @@ fn returned(blocks: &mut Blocks, mut json: Json) {
     }
 }
 
-/// The columns that hold reasoning; providers fill one or several with the same text.
-const REASONING: [MessageColumn; 4] = [
-    MessageColumn::Reasoning,
-    MessageColumn::ReasoningContent,
-    MessageColumn::ReasoningDetails,
-    MessageColumn::CodexReasoningItems,
-];
-
 fn reasoning(blocks: &mut Blocks, message: &Message<'_>) {
-    let mut shown: Vec<String> = Vec::new();
-    for column in REASONING {
-        let (info, text) = match message.value(column) {
-            Value::Null => continue,
-            Value::Json(json) => match serde_json::from_str(json) {
-                Ok(json) => thoughts(&json)
-                    .map_or_else(|| ("json", format!("{json:#}")), |text| ("text", text)),
-                Err(_) => ("text", json.clone().into_owned()),
-            },
-            Value::Text(text) => ("text", text.clone().into_owned()),
-            Value::Integer(n) => ("text", n.to_string()),
-            Value::Real(x) => ("text", x.to_string()),
-        };
-        if matches!(text.trim(), "" | "[]" | "null")
-            || shown.iter().any(|s| s.trim() == text.trim())
-        {
-            continue;
-        }
+    for thought in thoughts(message) {
         blocks.label("Reasoning");
-        blocks.fence(info, &text);
-        shown.push(text);
+        blocks.fence(if thought.is_json { "json" } else { "text" }, &thought.text);
     }
-}
-
-/// The text of structured reasoning that holds nothing else worth keeping.
-fn thoughts(json: &Json) -> Option<String> {
-    const KNOWN: [&str; 5] = ["type", "text", "format", "index", "id"];
-    let items = json.as_array()?;
-    let text = |item: &Json| {
-        let fields = item.as_object()?;
-        let known = fields.iter().all(|(name, value)| value.is_null() || KNOWN.contains(&&**name));
-        fields.get("text").filter(|_| known)?.as_str().map(str::to_owned)
-    };
-    let texts: Option<Vec<String>> = items.iter().map(text).collect();
-    texts.map(|texts| texts.join("\n"))
 }
 
 /// The columns that a message's heading and blocks show already.

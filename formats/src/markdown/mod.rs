@@ -9,7 +9,7 @@ use std::io::{self, Seek, Write};
 
 use tempfile::SpooledTempFile;
 
-use crate::content::{ToolCall, tool_calls};
+use crate::content::{ToolCall, answers, tool_calls};
 use crate::inert::blocks::{Blocks, Dialect};
 use crate::model::{Message, Role, Session};
 use crate::{Feature, FileHead, Format, FormatWriter, Layout, SessionHead, SessionWriter};
@@ -125,7 +125,7 @@ impl Document<'_> {
 
     /// The call that a tool message answers.
     fn answered(&mut self, result: &Message<'_>) -> Option<ToolCall> {
-        let at = self.pending.iter().position(|call| message::answers(result, call))?;
+        let at = self.pending.iter().position(|call| answers(result, call))?;
         Some(self.pending.remove(at))
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::front::instant;
 use crate::SessionHead;
+use crate::facts::{cost, tokens};
 use crate::inert::blocks::Blocks;
 use crate::inert::name::{inline, literal};
 use crate::model::{Column, Session, SessionColumn, Value};
@@ -54,30 +55,6 @@ fn ended(session: &Session<'_>) -> Option<String> {
         (false, None) => Some(ended),
         (false, Some(reason)) => Some(format!("{ended} ({reason})")),
     }
-}
-
-fn tokens(session: &Session<'_>) -> Option<String> {
-    let counts = [
-        ("in", SessionColumn::InputTokens),
-        ("out", SessionColumn::OutputTokens),
-        ("read from cache", SessionColumn::CacheReadTokens),
-        ("written to cache", SessionColumn::CacheWriteTokens),
-        ("reasoning", SessionColumn::ReasoningTokens),
-    ];
-    let count = |(name, column)| match session.integer(column)? {
-        0 => None,
-        n => Some(format!("{n} {name}")),
-    };
-    let counts: Vec<String> = counts.into_iter().filter_map(count).collect();
-    (!counts.is_empty()).then(|| counts.join(", "))
-}
-
-fn cost(session: &Session<'_>) -> Option<String> {
-    let costs =
-        [("billed", SessionColumn::ActualCost), ("estimated", SessionColumn::EstimatedCost)];
-    let cost = |(name, column)| Some(format!("{} US dollars {name}", session.number(column)?));
-    let costs: Vec<String> = costs.into_iter().filter_map(cost).collect();
-    (!costs.is_empty()).then(|| costs.join(", "))
 }
 
 /// A session's row, kept until the messages are written.

@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     start: &|out, head: &FileHead| {
         Ok(Box::new(Jsonl { out, style: Style::Verbatim, provenance: head.provenance }))
     },
+    folder: None,
 };
 
 /// The same, a session to a file: the form in which sessions are backed up. No table lists it.

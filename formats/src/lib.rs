@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 mod content;
 mod facts;
+mod html;
 mod inert;
 mod json;
 mod jsonl;
@@ -82,6 +83,8 @@ pub struct FileHead {
     pub sessions: u64,
     /// What a reader who does not know where the file comes from is to be told, on one line.
     pub provenance: Option<&'static str>,
+    /// The groups of rules by which they were redacted; `None` where they were not.
+    pub redacted: Option<[Option<&'static str>; 3]>,
 }
 
 /// What a session's share of a file holds, known before its first byte.
@@ -167,6 +170,36 @@ pub type Start = &'static (
                  + Sync
          );
 
+/// A page of a folder.
+#[derive(Debug, Clone, Copy)]
+pub enum Leaf<'a> {
+    /// The first page of a session.
+    Session(&'a Session<'a>),
+    /// A page that goes on from a session's first one, of this name.
+    More {
+        /// The first page's name.
+        first: &'a str,
+        /// Which page it is, from 2.
+        part: u32,
+    },
+    /// A page about all of them, by its file's name.
+    Named(&'static str),
+}
+
+/// A folder that a format fills with pages, one after another. What is written goes to the page
+/// that was begun last.
+pub trait Folder: Write + Send {
+    /// Ends the page in hand and begins another, of this name.
+    fn begin(&mut self, leaf: Leaf<'_>) -> io::Result<String>;
+
+    /// The name that a page has, or is going to have.
+    fn name(&self, leaf: Leaf<'_>) -> String;
+}
+
+/// Starts a folder of pages.
+pub type StartFolder =
+    for<'w> fn(&'w mut dyn Folder, &FileHead) -> io::Result<Box<dyn FormatWriter + 'w>>;
+
 /// A way of writing sessions down: one row of the table.
 pub struct Format {
     /// The name that `--format` takes.
@@ -185,6 +218,8 @@ pub struct Format {
     pub features: &'static [Feature],
     /// Starts a file.
     pub start: Start,
+    /// Starts a folder of pages, where a format of one file can fill a folder instead.
+    pub folder: Option<StartFolder>,
 }
 
 impl Format {
@@ -208,6 +243,7 @@ impl fmt::Debug for Format {
 /// Every format that is built in.
 pub static FORMATS: &[Format] = &[
     jsonl::FORMAT,
+    html::FORMAT,
     markdown::MD,
     markdown::QMD,
     prompts::JSONL,
@@ -227,7 +263,8 @@ mod tests {
     #[test]
     fn every_format_writes_the_samples_as_recorded() {
         for format in FORMATS {
-            insta::assert_snapshot!(format.name, write_all(format));
+            let written = crate::html::without_assets(&write_all(format));
+            insta::assert_snapshot!(format.name, written);
         }
     }
 }

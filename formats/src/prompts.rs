@@ -27,6 +27,7 @@ pub(crate) const JSONL: Format = Format {
     layout: Layout::OneFile,
     features: &[],
     start: &|out, head: &FileHead| Ok(Box::new(Records { out, provenance: head.provenance })),
+    folder: None,
 };
 
 pub(crate) const MD: Format = Format {
@@ -49,6 +50,7 @@ pub(crate) const MD: Format = Format {
         out.write_all(blocks.take().as_bytes())?;
         Ok(Box::new(Pages { out, blocks, level, provenance: head.provenance }))
     },
+    folder: None,
 };
 
 /// A message's prompt: its text with attachments named, or `None` where the user said nothing.

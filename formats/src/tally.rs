@@ -18,6 +18,7 @@ pub static TALLY: Format = Format {
     layout: Layout::OneFile,
     features: &[crate::Feature::JoinsLineage],
     start: &|out, _: &FileHead| Ok(Box::new(Counting { out, tally: Tally::default() })),
+    folder: None,
 };
 
 /// What a file holds.

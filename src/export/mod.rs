@@ -19,6 +19,7 @@ mod publish;
 mod renew;
 mod report;
 mod run;
+mod site;
 mod staging;
 mod survey;
 mod write;
@@ -81,7 +82,11 @@ pub struct Request {
 impl Request {
     /// What a writer knows of a file before its first byte.
     fn file_head(&self, sessions: u64) -> FileHead {
-        FileHead { sessions, provenance: self.redactor.provenance() }
+        let redacted = self.redactor.groups().map(|groups| {
+            let mut names = groups.iter().map(|group| group.name());
+            [names.next(), names.next(), names.next()]
+        });
+        FileHead { sessions, redacted, provenance: self.redactor.provenance() }
     }
 }
 

@@ -12,7 +12,9 @@ use super::publish::Finished;
 use super::renew::{Renewed, renewed};
 use super::staging::Staging;
 use super::write::Writing;
-use super::{Error, Failure, Lineage, Listed, Listing, Reach, Renewal, Request, Summary, feed};
+use super::{
+    Error, Failure, Lineage, Listed, Listing, Reach, Renewal, Request, Summary, Target, feed,
+};
 use crate::progress::Progress;
 use crate::redact::Scope;
 use crate::store::{self, SessionKey, Shown, Snapshot};
@@ -170,10 +172,15 @@ impl Run<'_, '_> {
         let certain = snapshot.is_live();
         let wanted = (request.shown, request.reach);
         let mut writing = Writing::new(request, progress, summary, marks);
-        let files = feed::with(snapshot, &documents, wanted, |feed| match request.format.layout {
-            Layout::OneFile => writing.one_file(feed, &documents, &mut staging, place),
-            Layout::FilePerSession => {
-                writing.file_each(feed, &documents, &mut staging, place, certain)
+        let fills_folder = matches!(request.target, Target::Folder(_));
+        let folder = request.format.folder.filter(|_| fills_folder);
+        let files = feed::with(snapshot, &documents, wanted, |feed| {
+            match (folder, request.format.layout) {
+                (Some(start), _) => writing.site(feed, &documents, &mut staging, place, start),
+                (None, Layout::OneFile) => writing.one_file(feed, &documents, &mut staging, place),
+                (None, Layout::FilePerSession) => {
+                    writing.file_each(feed, &documents, &mut staging, place, certain)
+                }
             }
         })?;
         Ok((Some((staging, files)), writing.summary))

@@ -23,11 +23,11 @@ const BATCH: usize = 64;
 
 /// Documents being written down.
 pub(super) struct Writing<'r> {
-    request: &'r Request,
+    pub(super) request: &'r Request,
     progress: &'r dyn Progress,
     pub(super) summary: Summary,
     /// Of the documents so far; ids that are no UTF-8 can become the same.
-    ids: HashSet<String>,
+    pub(super) ids: HashSet<String>,
     /// What the sessions are like, where that is to be recorded.
     marks: HashMap<SessionKey, String>,
 }
@@ -174,13 +174,17 @@ impl<'r> Writing<'r> {
         Ok(Ok(Finished { staged, entry, documents: vec![lineage] }))
     }
 
-    fn open<'s>(&mut self, document: &Document, feed: &mut Feed<'s>) -> Result<Opened<'s>, Error> {
+    pub(super) fn open<'s>(
+        &mut self,
+        document: &Document,
+        feed: &mut Feed<'s>,
+    ) -> Result<Opened<'s>, Error> {
         let found = feed.document().ok_or(Error::Nothing)?;
         let found = found.map_err(|source| unreadable(document.0[0], None, source))?;
         Opened::of(*found, &self.request.redactor, &mut self.summary.warnings)
     }
 
-    fn document(
+    pub(super) fn document(
         &mut self,
         document: &Document,
         opened: Opened<'_>,
@@ -219,7 +223,7 @@ impl<'r> Writing<'r> {
         }
     }
 
-    fn entry(&self, staged: &Staged, path: String) -> Entry {
+    pub(super) fn entry(&self, staged: &Staged, path: String) -> Entry {
         let Request { format, shown, redactor, names, target, exported_at, .. } = self.request;
         let Request { reach, renewal, .. } = *self.request;
         let is_folder = matches!(target, Target::Folder(_));
@@ -264,7 +268,7 @@ fn own_failure(error: Error) -> Result<String, Error> {
 }
 
 /// A redacted file in which nothing is found any more.
-fn sound(staged: Staged) -> Result<Staged, Error> {
+pub(super) fn sound(staged: Staged) -> Result<Staged, Error> {
     if staged.leaks.is_empty() {
         return Ok(staged);
     }

@@ -33,6 +33,7 @@ pub(crate) const MD: Format = Format {
         let dialect = Dialect::Markdown;
         Ok(Box::new(Markdown { out, dialect, provenance: head.provenance }))
     },
+    folder: None,
 };
 
 pub(crate) const QMD: Format = Format {
@@ -47,6 +48,7 @@ pub(crate) const QMD: Format = Format {
         let dialect = Dialect::Quarto;
         Ok(Box::new(Markdown { out, dialect, provenance: head.provenance }))
     },
+    folder: None,
 };
 
 /// A body up to this size waits in memory for its front matter, a longer one on the disk.

@@ -156,6 +156,7 @@ impl Program {
                 let writing = Writing::start(&self, &conditions, out, head);
                 Ok(Box::new(writing.map_err(io::Error::other)?))
             }),
+            folder: None,
         };
         Ok(Box::leak(Box::new(format)))
     }

@@ -53,6 +53,7 @@ pub(crate) const CLAUDE: Format = Format {
         Feature::ForTheHub,
     ],
     start: &|out, head: &FileHead| Ok(Box::new(Claude { out, provenance: head.provenance })),
+    folder: None,
 };
 
 pub(crate) const HERMES: Format = Format {

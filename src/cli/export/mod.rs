@@ -38,8 +38,8 @@ use crate::redact::Redactor;
 use crate::store::{Shown, Words};
 use deletion::delete;
 use output::{
-    as_file, as_folder, by_suffix, foreign_suffix, is_one_file, is_stdout, refuse_own_files,
-    refuse_session_id, resolved,
+    as_file, as_folder, by_suffix, foreign_suffix, is_folder, is_one_file, is_stdout,
+    refuse_own_files, refuse_session_id, resolved,
 };
 #[cfg(feature = "hub")]
 use sending::Sending;
@@ -63,6 +63,8 @@ Examples:
   hermes-sessions export - --session-id 20250305_091523_a1b2c3 | jq .title
   hermes-sessions export archive/ --format md --older-than 90 --lineage logical
   hermes-sessions export archive/ --format md --newer-than 30d --name '{date}-{title}-{id}'
+  hermes-sessions export talk.html --session-id 20250305_091523_a1b2c3
+  hermes-sessions export site/ --format html --newer-than 6mo
   hermes-sessions export prompts.md --only user-prompts --newer-than 30d
   hermes-sessions export shared/ --format md --session-id 20250305_0915 --share
   hermes-sessions export archive/ --format md --session-id 2025 --delete-after-verified --yes
@@ -217,7 +219,7 @@ pub(super) fn run(
         encoding: Encoding::Plain,
         target: if args.dry_run { Target::Nowhere } else { target.clone() },
         names: args.names(&target)?,
-        overwrite: args.overwrite(format),
+        overwrite: args.overwrite(format, &target),
         record: if args.no_manifest { Record::Nothing } else { Record::Manifest },
         exported_at: environment.now(),
         reach: if args.delete_after_verified { Reach::Everything } else { Reach::Selected },
@@ -354,9 +356,11 @@ impl ExportArgs {
         self.messages.as_deref().and_then(Shown::named).unwrap_or(default)
     }
 
-    fn overwrite(&self, format: &Format) -> Overwrite {
+    fn overwrite(&self, format: &Format, target: &Target) -> Overwrite {
+        let is_folder = matches!(target, Target::Folder(_));
         match format.layout {
             _ if self.force => Overwrite::Force,
+            Layout::OneFile if is_folder => Overwrite::Known,
             Layout::FilePerSession => Overwrite::Known,
             Layout::OneFile if self.delete_after_verified => Overwrite::Extend,
             Layout::OneFile => Overwrite::Replace,
@@ -493,6 +497,9 @@ impl ExportArgs {
             ))
             .hint("name a folder, or one --session-id")
             .into()),
+            Layout::OneFile if format.folder.is_some() && is_folder(&output, format) => {
+                Ok(Target::Folder(as_folder(output)?))
+            }
             Layout::OneFile | Layout::FilePerSession => Ok(as_file(output)?),
         }
     }

@@ -30,6 +30,14 @@ pub(super) fn is_one_file(output: &Path, format: &Format) -> bool {
     by_suffix(output, format.only).is_some() && !output.is_dir()
 }
 
+/// Whether OUTPUT names a folder for a format that can fill one: it is one, ends as one, or has not
+/// the suffix of the format's files.
+pub(super) fn is_folder(output: &Path, format: &Format) -> bool {
+    let ends_as_one = output.to_str().is_some_and(|output| output.ends_with(['/', '\\']));
+    let is_named_otherwise = by_suffix(output, format.only).is_none() && !output.exists();
+    output.is_dir() || !is_stdout(output) && (ends_as_one || is_named_otherwise)
+}
+
 pub(super) fn as_folder(output: PathBuf) -> Result<PathBuf, UsageError> {
     match fs::metadata(&output) {
         Ok(meta) if !meta.is_dir() => Err(UsageError::new(format!(

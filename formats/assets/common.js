@@ -1,0 +1,49 @@
+// What the scripts of all pages share. They are joined into one, and see each other's names.
+"use strict";
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const one = (selector, root = document) => root.querySelector(selector);
+const make = (tag, attributes = {}, text = "") => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.textContent = text;
+  return element;
+};
+const notice = make("output", { class: "status", "aria-live": "polite" });
+document.body.append(notice);
+let saying;
+const say = (text) => {
+  notice.textContent = text;
+  clearTimeout(saying);
+  saying = setTimeout(() => (notice.textContent = ""), 2500);
+};
+
+
+// Colours: the style does them, the script remembers.
+for (const input of all("#theme input")) {
+  try {
+    if (localStorage.getItem("colours") === input.id) input.checked = true;
+    input.addEventListener("change", () => localStorage.setItem("colours", input.id));
+  } catch { /* a page need not remember */ }
+}
+
+// Text as it is compared, and markup that was packed.
+const folded = (text) => {
+  const lower = text.toLowerCase();
+  if (lower.length === text.length) return lower;
+  return [...text].map((c) => (c.toLowerCase().length === c.length ? c.toLowerCase() : c)).join("");
+};
+const entities = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
+const occurrences = (text, word) => {
+  let count = 0;
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) count++;
+  return count;
+};
+const unpack = async (island) => {
+  const packed = atob(island.textContent);
+  const bytes = new Uint8Array(packed.length);
+  for (let at = 0; at < packed.length; at++) bytes[at] = packed.charCodeAt(at);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(stream).text();
+};
+const textIn = (markup) =>
+  markup.replace(/<[^>]*>/g, "").replace(/&(lt|gt|quot|amp);/g, (entity) => entities[entity]);

@@ -1,0 +1,69 @@
+// Searching all pages of a folder: their text is packed in this one.
+const pages = all(".page");
+const results = one("#results");
+const MOST = 500; // results shown
+let search = 0;
+const excerpt = (text, at, word) => {
+  const quote = make("p");
+  const from = Math.max(0, at - 60);
+  quote.append((from ? "…" : "") + text.slice(from, at), make("mark", {}, text.slice(at, at + word.length)));
+  quote.append(text.slice(at + word.length, at + word.length + 120));
+  return quote;
+};
+const resultsIn = (page, markup, word, room) => {
+  const list = make("ol");
+  let total = 0;
+  for (const piece of markup.split(/(?=<article )|(?=<details class="tool)/)) {
+    const text = textIn(piece.replace(/<\/(h\d|p|li|summary|div|pre|td|th|b|i|code|time)>/g, " "));
+    const lower = folded(text);
+    const count = occurrences(lower, word);
+    total += count;
+    if (!count || list.childElementCount >= room) continue;
+    const id = /^<[^>]* id="(m\d+)"/.exec(piece)?.[1];
+    const item = make("li");
+    const quote = excerpt(text, lower.indexOf(word), word);
+    const link = make("a", { href: page.dataset.href + (id ? "#" + id : "") }, id ? "Message " + id.slice(1) : "Here");
+    item.append(link, quote);
+    list.append(item);
+  }
+  return { list, total };
+};
+const searchAll = async () => {
+  const mine = ++search;
+  const typed = one("#q").value.trim();
+  const word = folded(typed);
+  results.replaceChildren();
+  one("#hits").textContent = "";
+  history.replaceState(null, "", typed ? "#q=" + encodeURIComponent(typed) : "#");
+  if (!word) return;
+  let [matches, found, shown, pause] = [0, 0, 0, performance.now()];
+  for (const page of pages) {
+    const markup = await unpack(one(".isle", page));
+    if (mine !== search) return;
+    const { list, total } = resultsIn(page, markup, word, Math.min(20, MOST - shown));
+    if (total) {
+      matches += total;
+      found += 1;
+      shown += list.childElementCount;
+      const title = make("h2");
+      title.append(make("a", { href: page.dataset.href }, page.dataset.title), ` ${total}`);
+      results.append(title, list);
+    }
+    if (performance.now() - pause > 50) {
+      one("#hits").textContent = `${matches} so far`;
+      await new Promise((resume) => setTimeout(resume));
+      pause = performance.now();
+    }
+  }
+  one("#hits").textContent = matches ? `${matches} in ${found} page${found === 1 ? "" : "s"}` : "Nothing found";
+};
+let typing;
+one("#q").addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(searchAll, 300);
+});
+try {
+  one("#q").value = decodeURIComponent(/^#q=(.*)$/.exec(location.hash)?.[1] ?? "");
+} catch { /* somebody else's hash */ }
+one("#tools").hidden = false;
+if (one("#q").value) searchAll();

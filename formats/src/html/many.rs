@@ -1,0 +1,205 @@
+//! One file of many sessions. Up to some megabytes it is all plain; beyond, sessions are packed into
+//! islands that the script opens on demand, and only the newest stay plain for readers without it.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::mem;
+
+use maud::html;
+
+use super::index::{self, Entry};
+use super::island::Island;
+use super::shell::{self, Kind};
+use super::transcript::Transcript;
+use super::{Origin, about};
+use crate::model::{Message, Session};
+use crate::{FileHead, FormatWriter, SessionHead, SessionWriter};
+
+/// More markup than this is packed.
+const PLAIN: usize = 6 << 20; // bytes
+/// This many of the newest sessions are plain in any case, unless they are very long.
+const NEWEST: u64 = 3;
+const LONG: u64 = 1000; // messages
+
+pub(super) struct Archive<'w> {
+    out: &'w mut (dyn Write + Send),
+    /// Sessions to come.
+    left: u64,
+    index: Vec<Entry>,
+    keys: HashSet<String>,
+    store: Store,
+    origin: Origin,
+}
+
+/// Where sessions go.
+enum Store {
+    /// They wait until it is known how much there is.
+    Waiting { sections: Vec<Section>, bytes: usize },
+    /// There is too much for a plain page.
+    Packed,
+}
+
+/// A session's share of the page.
+struct Section {
+    key: String,
+    about: String,
+    messages: String,
+    /// Whether it stays plain in any case.
+    is_newest: bool,
+}
+
+impl<'w> Archive<'w> {
+    pub(super) fn begin(out: &'w mut (dyn Write + Send), head: &FileHead) -> io::Result<Self> {
+        let title = index::counted(head.sessions);
+        out.write_all(shell::begin(&title, Kind::Many).as_bytes())?;
+        out.write_all(html! { h1.title { (title) } }.0.as_bytes())?;
+        let store = Store::Waiting { sections: Vec::new(), bytes: 0 };
+        let origin = Origin::of(head);
+        let (index, keys) = (Vec::new(), HashSet::new());
+        Ok(Self { out, left: head.sessions, index, keys, store, origin })
+    }
+
+    /// Takes markup of the session in hand.
+    fn take(&mut self, open: &mut Open, markup: &str) -> io::Result<()> {
+        match open {
+            Open::Plain => return self.out.write_all(markup.as_bytes()),
+            Open::Packed(island) => return island.write(markup, self.out),
+            Open::Waiting(section) => section.messages.push_str(markup),
+        }
+        if let Store::Waiting { bytes, .. } = &mut self.store {
+            *bytes += markup.len();
+            if *bytes > PLAIN {
+                self.pack(open)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what has waited, and goes on packed.
+    fn pack(&mut self, open: &mut Open) -> io::Result<()> {
+        if let Store::Waiting { sections, .. } = mem::replace(&mut self.store, Store::Packed) {
+            for section in sections {
+                let begun = section.begin(self.out)?;
+                begun.end(self.out)?;
+            }
+        }
+        if let Open::Waiting(section) = mem::replace(open, Open::Plain) {
+            *open = section.begin(self.out)?;
+        }
+        Ok(())
+    }
+}
+
+impl FormatWriter for Archive<'_> {
+    fn session<'s>(
+        &'s mut self,
+        head: &SessionHead<'_>,
+    ) -> io::Result<Box<dyn SessionWriter + 's>> {
+        let entry = Entry::of(head);
+        let place = |id: &str| Some(index::key(id)).filter(|key| self.keys.contains(key));
+        let section = Section {
+            key: entry.key.clone(),
+            about: about::about(head, 2, &self.origin, &|id| {
+                place(id).map(|key| format!("#{key}"))
+            })
+            .0,
+            messages: about::system_prompt(head.session).0,
+            is_newest: self.left <= NEWEST && head.messages <= LONG,
+        };
+        self.left = self.left.saturating_sub(1);
+        self.keys.insert(entry.key.clone());
+        self.index.push(entry);
+        let open = match self.store {
+            Store::Waiting { .. } => Open::Waiting(section),
+            Store::Packed => section.begin(self.out)?,
+        };
+        Ok(Box::new(One { archive: self, open, transcript: Transcript::below(2) }))
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        if let Store::Waiting { sections, .. } = self.store {
+            for section in sections {
+                section.write_plain(self.out)?;
+                self.out.write_all(SECTION_END)?;
+            }
+        }
+        let side = index::list(&self.index);
+        self.out.write_all(shell::end(Kind::Many, &side, &self.origin).as_bytes())
+    }
+}
+
+const SECTION_END: &[u8] = b"</section>\n";
+
+impl Section {
+    /// Writes the section as it is to stay: plain, or packed.
+    fn begin(self, out: &mut dyn Write) -> io::Result<Open> {
+        if self.is_newest {
+            self.write_plain(out)?;
+            return Ok(Open::Plain);
+        }
+        write!(out, "<section class=\"session packed\" id=\"{}\">{}", self.key, self.about)?;
+        let note = "This page is large, so these messages are packed; they open with JavaScript. \
+                    Without it, export this session alone.";
+        out.write_all(html! { noscript { p.note { (note) } } }.0.as_bytes())?;
+        let mut island = Island::begin(out)?;
+        island.write(&self.messages, out)?;
+        Ok(Open::Packed(island))
+    }
+
+    fn write_plain(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { key, about, messages, .. } = self;
+        write!(out, "<section class=\"session\" id=\"{key}\">{about}{messages}")
+    }
+}
+
+/// A session that is being written.
+enum Open {
+    Waiting(Section),
+    Plain,
+    Packed(Island),
+}
+
+impl Open {
+    fn end(self, out: &mut dyn Write) -> io::Result<()> {
+        if let Open::Packed(mut island) = self {
+            island.end(out)?;
+        }
+        out.write_all(SECTION_END)
+    }
+}
+
+struct One<'s, 'w> {
+    archive: &'s mut Archive<'w>,
+    open: Open,
+    transcript: Transcript,
+}
+
+impl One<'_, '_> {
+    fn flush(&mut self) -> io::Result<()> {
+        self.transcript.take_prompts();
+        self.archive.take(&mut self.open, &self.transcript.take())
+    }
+}
+
+impl SessionWriter for One<'_, '_> {
+    fn segment(&mut self, part: &Session<'_>) -> io::Result<()> {
+        self.transcript.segment(part);
+        self.flush()
+    }
+
+    fn message(&mut self, message: &Message<'_>) -> io::Result<()> {
+        self.transcript.message(message);
+        self.flush()
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.transcript.end_turn();
+        self.flush()?;
+        let Self { archive, open, .. } = *self;
+        match (open, &mut archive.store) {
+            (Open::Waiting(section), Store::Waiting { sections, .. }) => sections.push(section),
+            (open, _) => open.end(archive.out)?,
+        }
+        Ok(())
+    }
+}

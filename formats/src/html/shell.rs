@@ -1,0 +1,192 @@
+//! The page around what it shows: head, policy, controls, style and script.
+//!
+//! The policy names style and script by their digests and allows nothing else, so the same content
+//! gives the same bytes, and what content there is can neither run nor ask for anything.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest as _, Sha256};
+
+use super::Origin;
+use super::text::shown;
+
+const STYLE: &str = include_str!("../../assets/style.css");
+
+/// A page's script: what all share, and its own part.
+macro_rules! script {
+    ($($file:literal),*) => {
+        concat!(include_str!("../../assets/common.js"), $(include_str!(concat!("../../assets/", $file))),*)
+    };
+}
+
+/// What a page is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One session.
+    Session,
+    /// Many sessions.
+    Many,
+    /// The first page of a folder, which lists the others.
+    Index,
+    /// The page of a folder that searches the others.
+    Search,
+}
+
+impl Kind {
+    fn class(self) -> &'static str {
+        match self {
+            Kind::Session => "one",
+            Kind::Many => "many",
+            Kind::Index => "index",
+            Kind::Search => "search",
+        }
+    }
+
+    /// What stands at the side.
+    fn side(self) -> &'static str {
+        match self {
+            Kind::Session => "Prompts",
+            Kind::Many => "Sessions",
+            Kind::Index | Kind::Search => "More",
+        }
+    }
+
+    fn script(self) -> &'static str {
+        match self {
+            Kind::Session => script!("page.js"),
+            Kind::Many => script!("page.js", "list.js"),
+            Kind::Index => script!("list.js", "index.js"),
+            Kind::Search => script!("search.js"),
+        }
+    }
+
+    fn policy(self) -> String {
+        let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
+        format!(
+            "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; \
+             base-uri 'none'; form-action 'none'",
+            digest(self.script()),
+            digest(STYLE)
+        )
+    }
+}
+
+/// Everything up to what the page shows.
+pub(super) fn begin(title: &str, kind: Kind) -> String {
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" class=(kind.class()) {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(kind.policy());
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                meta name="generator" content=(super::TOOL);
+                title { (shown(title)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#start" { "Skip to the content" }
+                (bar(kind))
+                main #start tabindex="-1" {}
+            }
+        }
+    };
+    cut(markup, "</main></body></html>") + "\n"
+}
+
+/// What follows what the page shows: the side, and who wrote the page.
+pub(super) fn end(kind: Kind, side: &Markup, origin: &Origin) -> String {
+    html! {
+        (PreEscaped("</main>\n"))
+        nav #side popover="auto" aria-label=(kind.side()) {
+            button type="button" popovertarget="side" popovertargetaction="hide" { "Close" }
+            (side)
+            (colours())
+        }
+        "\n"
+        footer { p { (origin.provenance) ". Times are UTC." } }
+        script { (PreEscaped(kind.script())) }
+        (PreEscaped("</body></html>\n"))
+    }
+    .0
+}
+
+/// The controls. Those that need the script are shown by it.
+fn bar(kind: Kind) -> Markup {
+    let has_turns = matches!(kind, Kind::Session | Kind::Many);
+    html! {
+        header #bar {
+            button.side type="button" popovertarget="side" { (kind.side()) }
+            div #tools hidden {
+                input #q type="search" placeholder="Search" aria-label="Search"
+                    aria-keyshortcuts="/" autocomplete="off" spellcheck="false";
+                output #hits for="q" {}
+                @if has_turns { (moves()) }
+            }
+        }
+    }
+}
+
+/// The ways through a conversation.
+fn moves() -> Markup {
+    let button = |action: &str, key: &str, name: &str, sign: &str| {
+        html! {
+            button type="button" data-do=(action) title=(format!("{name} ({key})"))
+                aria-label=(name) aria-keyshortcuts=(key) { (sign) }
+        }
+    };
+    html! {
+        (button("found-back", "Shift+Enter", "Previous match", "↑"))
+        (button("found-next", "Enter", "Next match", "↓"))
+        details #extra {
+            summary aria-label="More" { "⋯" }
+            div {
+                select #who aria-label="Show" {
+                    option value="" { "Everything" }
+                    option value="u" { "Prompts" }
+                    option value="a" { "Answers" }
+                    option value="tool" { "Tool calls" }
+                    option value="bad" { "Failed tool calls" }
+                }
+                (button("turn-back", "k", "Previous turn", "‹"))
+                (button("turn-next", "j", "Next turn", "›"))
+                (button("prompt-back", "[", "Previous prompt", "«"))
+                (button("prompt-next", "]", "Next prompt", "»"))
+                (button("open", "o", "Open all", "⊞"))
+                (button("fold", "e", "Fold all", "⊟"))
+                (button("help", "?", "Keys", "?"))
+            }
+        }
+    }
+}
+
+/// The choice of colours, which the style alone carries out.
+fn colours() -> Markup {
+    html! {
+        fieldset #theme {
+            legend { "Colours" }
+            @for (id, name) in [("auto", "Auto"), ("light", "Light"), ("dark", "Dark")] {
+                label { input type="radio" name="theme" id=(id) checked[id == "auto"]; (name) }
+            }
+        }
+    }
+}
+
+/// Markup without what ends it, to be written later.
+fn cut(markup: Markup, end: &str) -> String {
+    let mut text = markup.0;
+    debug_assert!(text.ends_with(end));
+    text.truncate(text.len() - end.len());
+    text
+}
+
+#[cfg(test)]
+pub(super) fn without_assets(page: &str) -> String {
+    [Kind::Session, Kind::Many, Kind::Index, Kind::Search]
+        .iter()
+        .fold(page.replace(STYLE, "…"), |page, kind| {
+            page.replace(kind.script(), "…").replace(&kind.policy(), "…")
+        })
+}

@@ -1,0 +1,245 @@
+//! A session's messages as they come: a turn is an article, with a card for each tool call in it.
+//!
+//! Calls wait for their results, which follow them; a call that got none is shown when somebody
+//! else speaks. So nothing is held longer than a turn.
+
+use maud::{Markup, html};
+
+use super::clock::{self, Precision};
+use super::text::{brief, shown};
+use super::tool::Card;
+use super::{code, picture, prose};
+use crate::content::{
+    Part, Thought, ToolCall, answers, is_compaction_summary, own_words, parts, thoughts, tool_calls,
+};
+use crate::model::{Message, MessageColumn, Role, Session, SessionColumn, Standing, Value};
+
+/// A prompt, for the outline.
+pub(super) struct Prompt {
+    pub(super) id: i64,
+    pub(super) text: String,
+}
+
+/// The markup of a session's messages.
+pub(super) struct Transcript {
+    out: String,
+    /// The level of a turn's heading.
+    level: u8,
+    is_in_turn: bool,
+    /// Calls of the turn that have no result yet.
+    pending: Vec<ToolCall>,
+    /// When the next of them began: seconds since the epoch.
+    asked: Option<f64>,
+    day: Option<String>,
+    standing: Standing,
+    prompts: Vec<Prompt>,
+}
+
+impl Transcript {
+    /// Of a session whose title is a heading of this level.
+    pub(super) fn below(level: u8) -> Self {
+        Self {
+            out: String::new(),
+            level: level + 1,
+            is_in_turn: false,
+            pending: Vec::new(),
+            asked: None,
+            day: None,
+            standing: Standing::Active,
+            prompts: Vec::new(),
+        }
+    }
+
+    /// What has been written since the last time.
+    pub(super) fn take(&mut self) -> String {
+        std::mem::take(&mut self.out)
+    }
+
+    /// The prompts since the last time.
+    pub(super) fn take_prompts(&mut self) -> Vec<Prompt> {
+        std::mem::take(&mut self.prompts)
+    }
+
+    /// Ends the turn in hand.
+    pub(super) fn end_turn(&mut self) {
+        for call in std::mem::take(&mut self.pending) {
+            self.card(&Card { call: Some(&call), asked: self.asked, result: None });
+        }
+        if self.is_in_turn {
+            self.out.push_str("</article>\n");
+        }
+        self.is_in_turn = false;
+    }
+
+    /// Begins a segment of a chain.
+    pub(super) fn segment(&mut self, part: &Session<'_>) {
+        self.end_turn();
+        self.day = None;
+        let started = clock::instant(part.value(SessionColumn::StartedAt), Precision::Full);
+        self.push(&html! {
+            p.cut { "Session " (shown(part.id())) @if let Some(started) = started { ", " (started) } }
+        });
+    }
+
+    pub(super) fn message(&mut self, message: &Message<'_>) {
+        if message.role() == Role::Tool {
+            return self.result(message);
+        }
+        self.end_turn();
+        self.standing(message);
+        self.begin_turn(message);
+        for thought in thoughts(message) {
+            self.push(&reasoning(&thought));
+        }
+        for part in parts(message) {
+            let markup = self.part(message, &part);
+            self.push(&markup);
+        }
+        self.push(&remark(message));
+        self.pending = tool_calls(message);
+        self.asked = message.number(MessageColumn::Timestamp);
+    }
+
+    fn push(&mut self, markup: &Markup) {
+        self.out.push_str(&markup.0);
+    }
+
+    fn card(&mut self, card: &Card<'_>) {
+        self.push(&card.markup());
+    }
+
+    fn result(&mut self, message: &Message<'_>) {
+        if !self.is_in_turn {
+            self.standing(message);
+            self.out.push_str("<article class=\"a\">");
+            self.is_in_turn = true;
+        }
+        let at = self.pending.iter().position(|call| answers(message, call));
+        let call = at.map(|at| self.pending.remove(at));
+        self.card(&Card { call: call.as_ref(), asked: self.asked, result: Some(message) });
+        // Calls are carried out one after another.
+        self.asked = message.number(MessageColumn::Timestamp);
+    }
+
+    /// Marks where messages begin, or cease, to be set aside.
+    fn standing(&mut self, message: &Message<'_>) {
+        let standing = message.standing();
+        if standing == self.standing {
+            return;
+        }
+        self.standing = standing;
+        self.push(&html! {
+            p.cut {
+                @match standing {
+                    Standing::Active => "The conversation as it stands",
+                    Standing::Compacted => "Set aside by compaction",
+                    Standing::Rewound => "Taken back by the user",
+                }
+            }
+        });
+    }
+
+    fn begin_turn(&mut self, message: &Message<'_>) {
+        let (class, speaker) = match message.role() {
+            Role::User => ("u", "User"),
+            Role::Assistant | Role::Tool => ("a", "Assistant"),
+            Role::System => ("s", "System"),
+            Role::Other("") => ("s", "Message"),
+            Role::Other(name) => ("s", name),
+        };
+        let id = message.integer(MessageColumn::Id);
+        let time = self.sent(message.value(MessageColumn::Timestamp));
+        let away = self.standing != Standing::Active;
+        let inner = html! {
+            (shown(speaker)) " "
+            @match (id, time) {
+                (Some(id), Some(time)) => a href=(format!("#m{id}")) { (time) },
+                (Some(id), None) => a href=(format!("#m{id}")) { "#" (id) },
+                (None, time) => (time.unwrap_or_default()),
+            }
+        };
+        let id = id.map(|id| format!("m{id}"));
+        let turn = html! {
+            article class=(class) id=[id] data-away[away] { (heading(self.level, &inner)) }
+        };
+        self.out.push_str(turn.0.trim_end_matches("</article>"));
+        self.is_in_turn = true;
+        if message.role() == Role::User {
+            self.prompt(message);
+        }
+    }
+
+    fn prompt(&mut self, message: &Message<'_>) {
+        let Some(id) = message.integer(MessageColumn::Id) else { return };
+        let text = parts(message).into_iter().find_map(|part| match part {
+            Part::Text(text) => own_words(&text).map(|words| brief(words, 80)),
+            Part::Attachment(attachment) => Some(attachment.to_string()),
+            Part::Other(_) => None,
+        });
+        self.prompts.extend(text.map(|text| Prompt { id, text }));
+    }
+
+    /// The time of day, with the date where it is another than before.
+    fn sent(&mut self, time: &Value<'_>) -> Option<Markup> {
+        let day = time.as_f64().and_then(clock::day);
+        let precision =
+            if day.is_some() && day == self.day { Precision::Clock } else { Precision::Full };
+        self.day = day;
+        clock::instant(time, precision)
+    }
+
+    fn part(&self, message: &Message<'_>, part: &Part) -> Markup {
+        match part {
+            Part::Text(text) if is_compaction_summary(text) => html! {
+                @if let Some(words) = own_words(text) { (self.text(message, words)) }
+                details.sum {
+                    summary { "Compaction summary" }
+                    (self.text(message, text))
+                }
+            },
+            Part::Text(text) => self.text(message, text),
+            Part::Attachment(attachment) => picture::attachment(attachment),
+            Part::Other(json) => code::block("json", &format!("{json:#}")),
+        }
+    }
+
+    fn text(&self, message: &Message<'_>, text: &str) -> Markup {
+        match message.role() {
+            Role::User | Role::Assistant => {
+                html! { div.t dir="auto" { (prose::prose(text, self.level)) } }
+            }
+            Role::System | Role::Tool | Role::Other(_) => prose::verbatim(text),
+        }
+    }
+}
+
+fn reasoning(thought: &Thought) -> Markup {
+    html! {
+        details.think {
+            summary { "Reasoning" }
+            @if thought.is_json { (code::block("json", &thought.text)) }
+            @else { (prose::verbatim(&thought.text)) }
+        }
+    }
+}
+
+/// Why the model stopped, where it did not just come to an end.
+fn remark(message: &Message<'_>) -> Markup {
+    let reason = message.text(MessageColumn::FinishReason);
+    let unusual = reason.filter(|reason| !matches!(*reason, "stop" | "tool_calls" | "end_turn"));
+    html! { @if let Some(reason) = unusual { p.note { "Ended: " (shown(reason)) } } }
+}
+
+/// A heading of this level, `h1` to `h6`.
+pub(super) fn heading(level: u8, inner: &Markup) -> Markup {
+    html! {
+        @match level {
+            0 | 1 => h1 { (inner) },
+            2 => h2 { (inner) },
+            3 => h3 { (inner) },
+            4 => h4 { (inner) },
+            5 => h5 { (inner) },
+            _ => h6 { (inner) },
+        }
+    }
+}

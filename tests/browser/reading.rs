@@ -1,0 +1,286 @@
+//! Reading: what is shown, found, filtered, opened and printed.
+
+use serde_json::json;
+
+use crate::browser::{Browser, Look, is_there};
+use crate::env::Env;
+use crate::samples::{PAGES, exported};
+use crate::store::{Session, session};
+
+#[test]
+fn without_a_script_all_text_is_there() {
+    if !is_there() {
+        return;
+    }
+    let env = exported();
+    let browser = Browser::start();
+    for name in ["one.html", "many.html"] {
+        let page = browser.open(&env.work(name), Look { script: false, ..Look::default() });
+        let shown = page.eval(
+            "[...document.querySelectorAll('article')].every((turn) => turn.checkVisibility())",
+        );
+        assert_eq!(shown, true, "{name}");
+        let text = page.eval("document.querySelector('main').textContent");
+        for part in
+            ["Please test it", "I should run the tests.", "ok 39", "数据库迁移方案", "let a = 2;"]
+        {
+            assert!(text.as_str().unwrap().contains(part), "{name} lacks {part}");
+        }
+        assert_eq!(page.eval("document.querySelector('#tools').checkVisibility()"), false);
+    }
+}
+
+#[test]
+fn a_page_asks_for_nothing_whatever_is_done_in_it() {
+    if !is_there() {
+        return;
+    }
+    let env = exported();
+    let browser = Browser::start();
+    for name in PAGES {
+        let page = browser.open(&env.work(name), Look::default());
+        page.eval("document.querySelectorAll('details').forEach((fold) => (fold.open = true))");
+        page.eval("document.querySelectorAll('button, input[type=radio]').forEach((control) => control.click())");
+        page.eval("document.querySelectorAll('select').forEach((s) => { for (const o of s.options) { s.value = o.value; s.dispatchEvent(new Event('change', {bubbles: true})); } })");
+        page.eval("document.querySelectorAll('dialog').forEach((dialog) => dialog.close())");
+        for key in ["j", "k", "]", "[", "o", "e", "?", "Escape"] {
+            page.press(key);
+        }
+        let asked = page.requests();
+        assert_eq!(asked.len(), 1, "{name}: {asked:?}");
+        assert_eq!(page.complaints(), [""; 0], "{name}");
+        assert_eq!(
+            page.eval(
+                "[...document.images].every((image) => image.complete && image.naturalWidth > 0)"
+            ),
+            true
+        );
+    }
+}
+
+#[test]
+fn search_counts_marks_and_moves() {
+    if !is_there() {
+        return;
+    }
+    let env = exported();
+    let browser = Browser::start();
+    let page = browser.open(&env.work("one.html"), Look::default());
+    let hits = "document.querySelector('#hits').textContent";
+    page.press("/");
+    page.type_in("ZEBRA");
+    page.until(&format!("{hits} === '1 of 3'"));
+    page.press("Enter");
+    assert_eq!(page.eval(hits), "2 of 3");
+    page.eval("document.querySelector('[data-do=found-back]').click()");
+    assert_eq!(page.eval(hits), "1 of 3");
+    assert_eq!(page.eval("CSS.highlights.get('found').size"), 3);
+    // The last one is in a fold, which opens.
+    page.eval("document.querySelector('[data-do=found-back]').click()");
+    page.until("document.querySelector('.sum').open");
+    // A match may begin in one element and end in another.
+    page.eval("document.querySelector('#q').value = 'fn main()'; document.querySelector('#q').dispatchEvent(new Event('input'))");
+    page.until(&format!("{hits} === '1 of 1'"));
+
+    let page = browser.open(&env.work("many.html"), Look::default());
+    page.press("/");
+    page.type_in("zebra");
+    page.until(&format!("{hits} === '1 of 3, 9 in 3 sessions'"));
+    for _ in 0..3 {
+        page.press("Enter");
+        page.until("true");
+    }
+    page.until(&format!("{hits} === '1 of 3, 9 in 3 sessions'"));
+    assert_eq!(page.eval("document.querySelector('.session.on').id"), "s-s1");
+}
+
+#[test]
+fn search_of_a_folder_leads_to_the_message() {
+    if !is_there() {
+        return;
+    }
+    let env = exported();
+    let browser = Browser::start();
+    let page = browser.open(&env.work("site/index.html"), Look::default());
+    page.press("/");
+    page.type_in("zebra");
+    page.press("Enter");
+    page.until("location.pathname.endsWith('search.html')");
+    page.until("document.querySelector('#hits')?.textContent === '9 in 3 pages'");
+    assert_eq!(page.eval("document.querySelectorAll('#results mark').length"), 9);
+    let link = page.eval("document.querySelector('#results li a').getAttribute('href')");
+    let (file, message) = link.as_str().unwrap().split_once('#').unwrap();
+    let url = format!("file://{}#{message}", env.work("site").join(file).display());
+    let page = browser.open_url(&url, Look::default());
+    assert_eq!(page.eval("document.querySelector(':target').id"), message);
+}
+
+#[test]
+fn turns_are_filtered_and_walked_through() {
+    if !is_there() {
+        return;
+    }
+    let env = exported();
+    let browser = Browser::start();
+    let page = browser.open(&env.work("one.html"), Look::default());
+    let count = |selector: &str| {
+        page.eval(&format!(
+            "[...document.querySelectorAll('{selector}')].filter((e) => e.checkVisibility()).length"
+        ))
+    };
+    let choose = |value: &str| {
+        page.eval(&format!("(() => {{ const who = document.querySelector('#who'); who.value = '{value}'; who.dispatchEvent(new Event('change')); }})()"))
+    };
+    let (turns, cards) = (count("article"), count(".tool"));
+    choose("u");
+    assert_eq!((count("article"), count("article.u")), (json!(3), json!(3)));
+    choose("bad");
+    assert_eq!((count("article"), count(".tool")), (json!(1), json!(1)));
+    choose("tool web_search");
+    assert_eq!(count(".tool"), 1);
+    choose("");
+    assert_eq!((count("article"), count(".tool")), (turns, cards));
+    page.press("]");
+    assert_eq!(page.eval("document.activeElement.className"), "u");
+    let first = page.eval("document.activeElement.id");
+    page.press("j");
+    assert_ne!(page.eval("document.activeElement.id"), first);
+    page.press("e");
+    assert_eq!(page.eval("document.querySelectorAll('main details[open]').length"), 0);
+    page.press("o");
+    assert_eq!(page.eval("document.querySelectorAll('main details:not([open])').length"), 0);
+}
+
+#[test]
+fn the_list_is_filtered_by_title_source_and_tag() {
+    if !is_there() {
+        return;
+    }
+    let env = exported();
+    let browser = Browser::start();
+    for name in ["many.html", "site/index.html"] {
+        let page = browser.open(&env.work(name), Look::default());
+        let items = "[...document.querySelectorAll('.sessions > li')].filter((item) => !item.hidden).length";
+        page.eval("(() => { const by = document.querySelector('[data-by=source]'); by.value = 'telegram'; by.dispatchEvent(new Event('input', {bubbles: true})); })()");
+        assert_eq!(page.eval(items), 1, "{name}");
+        page.eval("document.querySelector('[data-tag]').click()");
+        assert_eq!(page.eval(items), 1, "{name}");
+        page.eval("(() => { const by = document.querySelector('[data-by=title]'); by.value = 'of s0'; by.dispatchEvent(new Event('input', {bubbles: true})); })()");
+        assert_eq!(page.eval(items), 0, "{name}");
+    }
+}
+
+#[test]
+fn colours_follow_the_switch_and_are_remembered() {
+    if !is_there() {
+        return;
+    }
+    let env = exported();
+    let browser = Browser::start();
+    let background = "getComputedStyle(document.body).backgroundColor";
+    let page = browser.open(&env.work("one.html"), Look::default());
+    assert_eq!(page.eval(background), "rgb(255, 255, 255)");
+    page.eval("document.querySelector('#dark').click()");
+    let dark = page.eval(background);
+    assert_ne!(dark, "rgb(255, 255, 255)");
+    page.go(&format!("file://{}?again", env.work("one.html").display()));
+    assert_eq!(page.eval(background), dark);
+}
+
+#[test]
+fn print_opens_what_is_folded_and_leaves_the_controls_out() {
+    if !is_there() {
+        return;
+    }
+    let env = exported();
+    let browser = Browser::start();
+    for script in [true, false] {
+        let page = browser.open(&env.work("one.html"), Look { script, ..Look::default() });
+        page.call("Emulation.setEmulatedMedia", &json!({"media": "print"}));
+        let hidden = |selector: &str| {
+            page.eval(&format!("getComputedStyle(document.querySelector('{selector}')).display"))
+        };
+        assert_eq!((hidden("#bar"), hidden("#side")), (json!("none"), json!("none")));
+        assert_eq!(
+            page.eval(
+                "document.querySelector('.think .x').checkVisibility({contentVisibilityAuto: true})"
+            ),
+            true
+        );
+        assert_eq!(
+            page.eval("getComputedStyle(document.querySelector('pre')).whiteSpaceCollapse"),
+            "preserve"
+        );
+        assert_eq!(
+            page.eval("getComputedStyle(document.querySelector('pre')).textWrapMode"),
+            "wrap"
+        );
+    }
+}
+
+/// Sessions with more text than a plain page of many takes.
+fn much() -> Vec<Session> {
+    const IDS: [&str; 8] = ["m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7"];
+    let noise =
+        |n: usize| (0..30_000).map(move |word| format!("w{} ", (word * 7919 + n * 31) % 10_007));
+    let long = |(n, id): (usize, &'static str)| {
+        let session = session(id).with("title", format!("Much {id}"));
+        let session = (0..5).fold(session, |session, turn| {
+            let text = noise(n * 10 + turn).collect::<String>();
+            session.user(format!("needle{n}x{turn}")).message("system").and("content", text)
+        });
+        session.assistant("The end.")
+    };
+    IDS.into_iter().enumerate().map(long).collect()
+}
+
+#[test]
+fn a_large_file_opens_its_sessions_on_demand_and_searches_all() {
+    if !is_there() {
+        return;
+    }
+    let env = Env::with(much());
+    env.run("export large.html --no-manifest").ok();
+    let browser = Browser::start();
+    let page = browser.open(&env.work("large.html"), Look::default());
+    assert_eq!(page.eval("document.querySelectorAll('.session').length"), 8);
+    assert_eq!(page.eval("document.querySelectorAll('.isle').length"), 5, "the newest are plain");
+    page.until("document.querySelector('.session.on')?.id === 's-m7'");
+    page.press("/");
+    page.type_in("needle2x3");
+    page.until("document.querySelector('#hits').textContent === '1 of 1, 1 in 1 sessions'");
+    assert_eq!(page.eval("document.querySelector('.session.on').id"), "s-m2");
+    assert_eq!(
+        page.eval("document.querySelector('.session.on').textContent.includes('needle2x4')"),
+        true
+    );
+    let url = format!("file://{}#m1", env.work("large.html").display());
+    let page = browser.open_url(&url, Look::default());
+    page.until("document.querySelector('.session.on')?.id === 's-m0'");
+    assert_eq!(page.requests().len(), 1);
+    assert_eq!(page.complaints(), [""; 0]);
+    let page = browser.open(&env.work("large.html"), Look { script: false, ..Look::default() });
+    let newest = page.eval("document.querySelector('#s-m7').textContent");
+    assert!(newest.as_str().unwrap().contains("needle7x0"), "the newest can be read");
+    let oldest = page.eval("document.querySelector('#s-m0').innerText");
+    assert!(oldest.as_str().unwrap().contains("Much m0"), "what there is, is told: {oldest}");
+    assert!(oldest.as_str().unwrap().contains("JavaScript"), "and how to get it: {oldest}");
+}
+
+#[test]
+fn a_very_long_session_of_a_folder_has_several_pages() {
+    if !is_there() {
+        return;
+    }
+    let long = (0..2100).fold(session("long"), |session, n| session.user(format!("question {n}")));
+    let env = Env::with([long]);
+    env.run("export site --format html").ok().says("Exported 1 session");
+    let browser = Browser::start();
+    let page = browser.open(&env.work("site/long~.html"), Look::default());
+    assert_eq!(page.eval("document.querySelectorAll('article').length"), 2000);
+    let next = page.eval("[...document.querySelectorAll('main a')].at(-1).getAttribute('href')");
+    assert_eq!(next, "long~.2.html");
+    let page = browser.open(&env.work("site/long~.2.html"), Look::default());
+    assert_eq!(page.eval("document.querySelectorAll('article').length"), 100);
+    assert_eq!(page.eval("document.querySelector('main a').getAttribute('href')"), "long~.html");
+}

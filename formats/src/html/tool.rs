@@ -15,6 +15,8 @@ use crate::model::{Message, MessageColumn, Standing};
 /// A call, with what came of it.
 pub(super) struct Card<'c> {
     pub(super) call: Option<&'c ToolCall>,
+    /// The row of an earlier turn that made the call.
+    pub(super) made_in: Option<i64>,
     /// When the call began: seconds since the epoch.
     pub(super) asked: Option<f64>,
     pub(super) result: Option<&'c Message<'c>>,
@@ -49,6 +51,9 @@ impl Card<'_> {
                     b { (shown(name)) }
                     @if let Some(headline) = headline { " " code { (shown(&brief(&headline, 70))) } }
                     @if !ending.text.is_empty() { " " i { (shown(&ending.text)) } }
+                }
+                @if let Some(row) = self.made_in {
+                    p.note { "Answers a call of " a href=(format!("#m{row}")) { "an earlier turn" } "." }
                 }
                 (body)
             }

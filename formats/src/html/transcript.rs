@@ -3,6 +3,8 @@
 //! Calls wait for their results, which follow them; a call that got none is shown when somebody
 //! else speaks. So nothing is held longer than a turn.
 
+use std::collections::VecDeque;
+
 use maud::{Markup, html};
 
 use super::clock::{self, Precision};
@@ -13,6 +15,9 @@ use crate::content::{
     Part, Thought, ToolCall, answers, is_compaction_summary, own_words, parts, thoughts, tool_calls,
 };
 use crate::model::{Message, MessageColumn, Role, Session, SessionColumn, Standing, Value};
+
+/// Calls that are remembered while they wait for a result.
+const WAITING: usize = 1000;
 
 /// A prompt, for the outline.
 pub(super) struct Prompt {
@@ -28,6 +33,10 @@ pub(super) struct Transcript {
     is_in_turn: bool,
     /// Calls of the turn that have no result yet.
     pending: Vec<ToolCall>,
+    /// Calls that got no result in their turn, with the row that made them: one may come later.
+    unanswered: VecDeque<(String, i64)>,
+    /// The row of the turn in hand.
+    row: Option<i64>,
     /// When the next of them began: seconds since the epoch.
     asked: Option<f64>,
     day: Option<String>,
@@ -43,6 +52,8 @@ impl Transcript {
             level: level + 1,
             is_in_turn: false,
             pending: Vec::new(),
+            unanswered: VecDeque::new(),
+            row: None,
             asked: None,
             day: None,
             standing: Standing::Active,
@@ -63,8 +74,11 @@ impl Transcript {
     /// Ends the turn in hand.
     pub(super) fn end_turn(&mut self) {
         for call in std::mem::take(&mut self.pending) {
-            self.card(&Card { call: Some(&call), asked: self.asked, result: None });
+            self.card(&Card { call: Some(&call), made_in: None, asked: self.asked, result: None });
+            self.unanswered.extend(call.id.zip(self.row));
         }
+        let surplus = self.unanswered.len().saturating_sub(WAITING);
+        self.unanswered.drain(..surplus);
         if self.is_in_turn {
             self.out.push_str("</article>\n");
         }
@@ -97,6 +111,7 @@ impl Transcript {
         }
         self.push(&remark(message));
         self.pending = tool_calls(message);
+        self.row = message.integer(MessageColumn::Id);
         self.asked = message.number(MessageColumn::Timestamp);
     }
 
@@ -116,9 +131,18 @@ impl Transcript {
         }
         let at = self.pending.iter().position(|call| answers(message, call));
         let call = at.map(|at| self.pending.remove(at));
-        self.card(&Card { call: call.as_ref(), asked: self.asked, result: Some(message) });
+        let made_in = if call.is_none() { self.late(message) } else { None };
+        let asked = self.asked.filter(|_| made_in.is_none());
+        self.card(&Card { call: call.as_ref(), made_in, asked, result: Some(message) });
         // Calls are carried out one after another.
         self.asked = message.number(MessageColumn::Timestamp);
+    }
+
+    /// The row of an earlier turn that made the call which a tool message answers.
+    fn late(&mut self, message: &Message<'_>) -> Option<i64> {
+        let id = message.text(MessageColumn::ToolCallId)?;
+        let at = self.unanswered.iter().rposition(|(call, _)| call == id)?;
+        self.unanswered.remove(at).map(|(_, row)| row)
     }
 
     /// Marks where messages begin, or cease, to be set aside.
@@ -206,7 +230,7 @@ impl Transcript {
     fn text(&self, message: &Message<'_>, text: &str) -> Markup {
         match message.role() {
             Role::User | Role::Assistant => {
-                html! { div.t dir="auto" { (prose::prose(text, self.level)) } }
+                html! { div.t { (prose::prose(text, self.level)) } }
             }
             Role::System | Role::Tool | Role::Other(_) => prose::verbatim(text),
         }
@@ -241,5 +265,34 @@ pub(super) fn heading(level: u8, inner: &Markup) -> Markup {
             5 => h5 { (inner) },
             _ => h6 { (inner) },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Transcript;
+    use crate::model::{Message, MessageColumn, Value};
+    use crate::testing::{json, message, text};
+
+    fn row(id: i64, mut message: Message<'static>) -> Message<'static> {
+        message.set(MessageColumn::Id, Value::Integer(id));
+        message
+    }
+
+    #[test]
+    fn a_result_that_comes_late_leads_to_its_call() {
+        let calls = json(&serde_json::json!([{"id": "c1", "name": "ls", "input": {}}]));
+        let mut transcript = Transcript::below(1);
+        transcript
+            .message(&row(1, message("assistant", "", vec![(MessageColumn::ToolCalls, calls)])));
+        transcript.message(&row(2, message("user", "well?", vec![])));
+        let late =
+            vec![(MessageColumn::ToolCallId, text("c1")), (MessageColumn::ToolName, text("ls"))];
+        transcript.message(&row(3, message("tool", "a.txt", late)));
+        transcript.end_turn();
+        let markup = transcript.take();
+        assert!(markup.contains("<i>no result</i>"), "{markup}");
+        let (_, card) = markup.split_once("id=\"m3\"").unwrap();
+        assert!(card.contains("Answers a call of <a href=\"#m1\">"), "{card}");
     }
 }

@@ -74,7 +74,7 @@ impl UploadArgs {
         }
         if !cfg!(feature = "hub") {
             return Err(UsageError::new("this program was built without --upload")
-                .hint("build it with the feature `hub`"));
+                .hint("build it with its default features"));
         }
         if !format.can(Feature::ForTheHub) {
             return Err(UsageError::new(format!("--upload does not apply to {}", format.name))

@@ -65,7 +65,7 @@ impl Proposal<'_> {
             return Err(UsageError::new(message).hint("--yes goes ahead, --dry-run shows").into());
         }
         let question = format!("{}{} {}?", self.table(LISTED), self.verb, self.summary());
-        let agreed = terminal.ask(&question)?;
+        let agreed = terminal.agrees(&question)?;
         if !agreed {
             terminal.done("Nothing was done");
         }

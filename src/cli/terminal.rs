@@ -137,17 +137,6 @@ impl Terminal {
         }
     }
 
-    /// Asks, and waits for a line; `None` where the input ends.
-    #[cfg(feature = "hub")]
-    pub(super) fn ask(&self, question: &str) -> io::Result<Option<String>> {
-        let mut out = io::stderr().lock();
-        out.write_all(printable(&self.redacted(question)).as_bytes())?;
-        out.flush()?;
-        let mut answer = String::new();
-        let read = io::stdin().read_line(&mut answer)?;
-        Ok((read > 0).then(|| answer.trim().to_owned()))
-    }
-
     fn line(&self, label: &str, color: &str, text: &str) {
         let text = one_line(&self.redacted(text));
         let line = if self.colored && !label.is_empty() {
@@ -166,12 +155,17 @@ impl Terminal {
     }
 
     /// Asks, and takes nothing but `y` and `yes` for a yes.
-    pub(super) fn ask(&self, question: &str) -> io::Result<bool> {
-        let question = printable(&self.redacted(question));
-        print_aside(&format!("{question} [y/N] "))?;
+    pub(super) fn agrees(&self, question: &str) -> io::Result<bool> {
+        let answer = self.ask(&format!("{question} [y/N] "))?.unwrap_or_default();
+        Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+    }
+
+    /// Asks, and waits for a line; `None` where the input ends.
+    pub(super) fn ask(&self, question: &str) -> io::Result<Option<String>> {
+        print_aside(&printable(&self.redacted(question)))?;
         let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+        let read = io::stdin().read_line(&mut answer)?;
+        Ok((read > 0).then(|| answer.trim().to_owned()))
     }
 
     /// A bar on a terminal, and an ear for Ctrl-C.

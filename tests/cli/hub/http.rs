@@ -10,7 +10,6 @@ pub(super) struct Request {
     pub(super) method: String,
     /// Decoded, without the query.
     pub(super) path: String,
-    pub(super) query: String,
     headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
@@ -24,7 +23,7 @@ impl Request {
         }
         let mut words = line.split_whitespace();
         let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let path = target.split_once('?').map_or(target, |(path, _)| path);
         let mut headers = Vec::new();
         loop {
             let mut line = String::new();
@@ -32,13 +31,7 @@ impl Request {
             let Some((name, value)) = line.trim_end().split_once(':') else { break };
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        Ok(Some(Self {
-            method: method.to_owned(),
-            path: decoded(path),
-            query: query.to_owned(),
-            headers,
-            body: Vec::new(),
-        }))
+        Ok(Some(Self { method: method.to_owned(), path: decoded(path), headers, body: Vec::new() }))
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {

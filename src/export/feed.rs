@@ -20,8 +20,10 @@ use crate::store::{self, Decoded, Decoder, Extent, Fault, Rows, SessionKey, Show
 const FULL: usize = 1 << 18;
 const DOCUMENTS: usize = 1 << 6;
 const EVENTS: usize = 1 << 12;
-/// One is filled, one waits, one is emptied.
-const BATCHES: usize = 3;
+/// So many that neither thread waits for the other's moods.
+const BATCHES: usize = 8;
+/// After a large one only one is filled while another is emptied.
+const FEW: usize = 2;
 
 /// Reads documents on this thread while `consume` runs on another.
 pub(super) fn with<T: Send>(
@@ -39,7 +41,8 @@ pub(super) fn with<T: Send>(
     thread::scope(|scope| {
         let consumer = scope
             .spawn(move || consume(&mut Feed { batches, used, decoder, batch: Batch::default() }));
-        let mut reader = Reader { snapshot, shown, reach, full, free, batch: Batch::default() };
+        let (spare, batch) = (Vec::new(), Batch::default());
+        let mut reader = Reader { snapshot, shown, reach, full, free, spare, batch };
         // It ends early when nobody wants more.
         let _ = reader.read(documents);
         drop(reader);
@@ -145,6 +148,7 @@ struct Reader<'c, 's> {
     reach: Reach,
     full: SyncSender<Batch<'s>>,
     free: Receiver<Batch<'s>>,
+    spare: Vec<Batch<'s>>,
     batch: Batch<'s>,
 }
 
@@ -209,9 +213,20 @@ impl<'s> Reader<'_, 's> {
         if !self.batch.is_full() {
             return Ok(());
         }
-        let next = self.free.recv().map_err(|_| Stop::Unwanted)?;
+        let next = self.spare()?;
         let full = std::mem::replace(&mut self.batch, next);
         self.full.send(full).map_err(|_| Stop::Unwanted)
+    }
+
+    /// An empty batch, once there are enough of them.
+    fn spare(&mut self) -> Result<Batch<'s>, Stop> {
+        let is_large = self.batch.rows.bytes() > BATCHES * FULL;
+        let enough = if is_large { BATCHES - FEW } else { 1 };
+        self.spare.extend(self.free.try_iter());
+        while self.spare.len() < enough {
+            self.spare.push(self.free.recv().map_err(|_| Stop::Unwanted)?);
+        }
+        self.spare.pop().ok_or(Stop::Unwanted)
     }
 
     fn send(&mut self) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 //! Formats that somebody else's program writes: `--format NAME` is `hermes-export-NAME` on the path.
 //!
 //! `describe` prints what the program writes, as a JSON object; `write` gets one file's sessions as JSON
-//! Lines on its standard input and has the file as its standard output (see [`events`]). Both are in
+//! Lines on its standard input and has the file as its standard output (see `events`). Both are in
 //! `program.schema.json`. A program that fails is its own failure, told with its name and status, and its
 //! file is none.
 

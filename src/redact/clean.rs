@@ -5,6 +5,7 @@
 //! of two that share a place. Threads share it without waiting for one another.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Places in the table; a document's texts fit in, and it takes a megabyte.
@@ -16,7 +17,8 @@ const LEAST: usize = 48;
 /// What was found to be clean.
 pub(super) struct Clean {
     key: RandomState,
-    places: Box<[AtomicU64]>,
+    /// Made for the first text: a redactor that lets everything pass needs none.
+    places: OnceLock<Box<[AtomicU64]>>,
 }
 
 /// A text under its key.
@@ -25,8 +27,7 @@ pub(super) struct Seal(u64);
 
 impl Clean {
     pub(super) fn new() -> Self {
-        let empty = std::iter::repeat_with(AtomicU64::default);
-        Self { key: RandomState::new(), places: empty.take(PLACES).collect() }
+        Self { key: RandomState::new(), places: OnceLock::new() }
     }
 
     /// What a text is remembered by; `None` for one that is not worth it.
@@ -44,7 +45,8 @@ impl Clean {
 
     #[expect(clippy::cast_possible_truncation, reason = "a remainder of a small number")]
     fn place(&self, seal: Seal) -> &AtomicU64 {
-        &self.places[(seal.0 % PLACES as u64) as usize]
+        let empty = || std::iter::repeat_with(AtomicU64::default).take(PLACES).collect();
+        &self.places.get_or_init(empty)[(seal.0 % PLACES as u64) as usize]
     }
 }
 

@@ -42,32 +42,14 @@ pub(super) struct BackupArgs {
     #[arg(long)]
     snapshot: bool,
     /// Of the copies, keep the last of each of the last N days
-    #[arg(
-        long,
-        value_name = "N",
-        requires = "snapshot",
-        default_value_t = 0,
-        hide_default_value = true
-    )]
-    keep_daily: usize,
+    #[arg(long, value_name = "N", requires = "snapshot")]
+    keep_daily: Option<usize>,
     /// Of the copies, keep the last of each of the last N weeks
-    #[arg(
-        long,
-        value_name = "N",
-        requires = "snapshot",
-        default_value_t = 0,
-        hide_default_value = true
-    )]
-    keep_weekly: usize,
+    #[arg(long, value_name = "N", requires = "snapshot")]
+    keep_weekly: Option<usize>,
     /// Of the copies, keep the last of each of the last N months
-    #[arg(
-        long,
-        value_name = "N",
-        requires = "snapshot",
-        default_value_t = 0,
-        hide_default_value = true
-    )]
-    keep_monthly: usize,
+    #[arg(long, value_name = "N", requires = "snapshot")]
+    keep_monthly: Option<usize>,
 }
 
 pub(super) fn run(
@@ -84,9 +66,9 @@ pub(super) fn run(
         folder: environment.expand(&args.folder),
         selection: args.select.selection(environment, terminal)?,
         copies: args.snapshot.then_some(Retention {
-            daily: args.keep_daily,
-            weekly: args.keep_weekly,
-            monthly: args.keep_monthly,
+            daily: args.keep_daily.unwrap_or(0),
+            weekly: args.keep_weekly.unwrap_or(0),
+            monthly: args.keep_monthly.unwrap_or(0),
         }),
         now: environment.now(),
         listing: if global.json { Listing::Wanted } else { Listing::Unwanted },

@@ -120,7 +120,9 @@ impl<'s> Feed<'s> {
         match self.next() {
             Some(Event::Message(n)) => Ok(Some(self.decoder.message(&self.batch.rows, n))),
             Some(Event::Failed(error)) => Err(error),
-            Some(Event::End) | None => Ok(None),
+            Some(Event::End) => Ok(None),
+            // What was read until then must not pass for the whole.
+            None => Err(store::Error::CutOff),
             Some(document @ Event::Document(_)) => {
                 self.batch.events.push_front(document);
                 Ok(None)
@@ -231,5 +233,28 @@ impl<'s> Reader<'_, 's> {
 
     fn send(&mut self) -> Result<(), Stop> {
         self.full.send(std::mem::take(&mut self.batch)).map_err(|_| Stop::Unwanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc::{channel, sync_channel};
+
+    use super::{Batch, Feed};
+    use crate::store;
+
+    #[test]
+    fn a_reader_that_ended_early_does_not_make_a_session_shorter() {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/state.db");
+        let message = store::read(&fixture, |snapshot| {
+            let (full, batches) = sync_channel(1);
+            let (used, _free) = channel();
+            drop(full);
+            let decoder = snapshot.decoder();
+            let mut feed = Feed { batches, used, decoder, batch: Batch::default() };
+            feed.message().map(|message| message.is_some())
+        });
+        assert!(matches!(message, Err(store::Error::CutOff)));
     }
 }

@@ -93,6 +93,9 @@ pub enum Error {
     /// A copy of the store does not pass SQLite's check.
     #[error("the copy is damaged, as the store must be: {0}")]
     BadCopy(String),
+    /// Reading ended in the midst of a session.
+    #[error("reading ended early")]
+    CutOff,
     /// Any other failure of SQLite.
     #[error("the store cannot be read")]
     Sql(#[source] rusqlite::Error),
@@ -171,6 +174,7 @@ impl Error {
             | Error::NotADatabase(_)
             | Error::NotAStore { .. }
             | Error::TakesOthers
+            | Error::CutOff
             | Error::NoSuchMessage { .. }
             | Error::NoSession
             | Error::Refused(_)

@@ -23,6 +23,7 @@ mod prompts;
 mod tally;
 mod time;
 mod trace;
+mod tuning;
 
 pub use content::{Part, ToolCall, is_compaction_summary, parts, tool_calls};
 pub use json::{Shape, check as check_json};
@@ -70,7 +71,7 @@ impl NothingToShow {
 
 impl fmt::Display for NothingToShow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it has no message of the user or the model")
+        f.write_str("it has nothing that this format shows")
     }
 }
 
@@ -250,6 +251,8 @@ pub static FORMATS: &[Format] = &[
     prompts::MD,
     trace::CLAUDE,
     trace::HERMES,
+    tuning::chat::KEEP,
+    tuning::chat::DROP,
 ];
 
 #[cfg(test)]

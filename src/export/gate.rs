@@ -86,6 +86,8 @@ fn completed(part: &str) -> Cow<'_, str> {
 /// not escaped tells a message from text that looks like one, its number from a tool call.
 fn cut(waiting: &[u8]) -> Option<usize> {
     const NEXT: &[u8] = b"}, {\"id\": ";
+    /// Of a conversation that says of each message who speaks.
+    const SPEAKERS: [&[u8]; 2] = [b"}, {\"role\": \"", b"}, {\"from\": \""];
     if let Some(line) = memrchr(b'\n', waiting) {
         return Some(line + 1);
     }
@@ -93,7 +95,9 @@ fn cut(waiting: &[u8]) -> Option<usize> {
         return None;
     }
     let is_message = |at: &usize| waiting.get(at + NEXT.len()).is_some_and(u8::is_ascii_digit);
-    memmem::rfind_iter(waiting, NEXT).find(is_message).map(|at| at + 1)
+    let message = memmem::rfind_iter(waiting, NEXT).find(is_message);
+    let spoken = || SPEAKERS.iter().find_map(|next| memmem::rfind(waiting, next));
+    message.or_else(spoken).map(|at| at + 1)
 }
 
 #[cfg(test)]
@@ -119,5 +123,8 @@ mod tests {
         let tail = r#", {"id": 2, "content": "}, {\"id\": 3", "calls": [{"id": "a"}, {"id": "b"}]"#;
         assert_eq!(cut(format!("{head}{tail}").as_bytes()), Some(head.len()));
         assert_eq!(cut(head.as_bytes()), None);
+        let head = format!(r#"{{"messages": [{{"role": "user", "content": "{text}"}}"#);
+        let tail = r#", {"role": "tool", "content": "}, {\"role\": \"user\""#;
+        assert_eq!(cut(format!("{head}{tail}").as_bytes()), Some(head.len()));
     }
 }

@@ -183,7 +183,8 @@ fn a_run_that_is_told_to_end_tidies_up() {
 #[test]
 fn a_full_disk_ends_the_run_with_the_reason_and_the_old_files() {
     for format in formats::all() {
-        let env = Env::with([talk("s0"), session("big").user("many words ".repeat(9000))]);
+        let big = session("big").user("many words ".repeat(9000)).assistant("Yes.");
+        let env = Env::with([talk("s0"), big]);
         format.export(&env, "--session-id s0").ok();
         let before = Tree::of(&env.work(""));
         let script = format!(

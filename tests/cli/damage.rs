@@ -53,7 +53,7 @@ const BAD_SESSIONS: [(&str, &str); 8] = [
 ];
 
 fn three_sessions() -> Env {
-    let middle = session("middle").user("one").assistant("two").user("three");
+    let middle = session("middle").user("one").assistant("two").user("three").assistant("four");
     Env::with([talk("first"), middle, talk("last")])
 }
 
@@ -62,7 +62,7 @@ fn damaged(table: &str, change: &str) -> Env {
     let which = if table == "sessions" {
         "id = 'middle'"
     } else {
-        "session_id = 'middle' AND role = 'assistant'"
+        "session_id = 'middle' AND content = 'two'"
     };
     env.store().sql(&format!("UPDATE {table} SET {change} WHERE {which}"));
     env

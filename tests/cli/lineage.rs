@@ -72,6 +72,11 @@ fn delegates_and_branches_are_documents_of_their_own() {
 #[test]
 fn every_format_that_joins_keeps_the_delegates_text_out() {
     let env = chain();
+    // Some formats show what was answered alone.
+    env.store().sql(
+        "INSERT INTO messages (session_id, role, content, timestamp)
+         SELECT id, 'assistant', 'Yes.', started_at + 60 FROM sessions",
+    );
     for format in formats::all().iter().filter(|format| format.joins_lineage) {
         format.export(&env, "--lineage logical --session-id next").ok();
         let written = format.written(&env);

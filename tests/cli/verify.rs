@@ -113,7 +113,7 @@ fn content_that_imitates_a_check_does_not_disturb_it() {
         "## Export verification",
         "---\nsha256: 0\n---",
     ] {
-        let env = Env::with([session("s").user(content)]);
+        let env = Env::with([session("s").user(content).assistant("Yes.")]);
         for format in formats::all() {
             format.export(&env, "--session-id s").ok();
             let file = format.files(&env)[0].display().to_string();

@@ -68,6 +68,7 @@ fn every_format(c: &mut Criterion) {
             overwrite: Overwrite::Force,
             record: Record::Nothing,
             exported_at: 0.0,
+            zone: jiff::tz::TimeZone::UTC,
             reach: Reach::Selected,
             listing: Listing::Unwanted,
             renewal: Renewal::All,

@@ -49,7 +49,8 @@ const outline = () => {
     link.setAttribute("aria-current", "true");
     const list = make("ol", { class: "prompts", "aria-label": "Prompts" });
     for (const turn of all("article.u[id]", shown).slice(0, 200)) {
-      const text = (one(".t", turn)?.textContent ?? "").trim().replace(/\s+/g, " ");
+      const said = [...turn.children].slice(1).map((part) => part.textContent).join(" ");
+      const text = said.trim().replace(/\s+/g, " ");
       const item = make("li");
       item.append(make("a", { href: "#" + turn.id }, text.slice(0, 80) || "Prompt"));
       list.append(item);
@@ -279,7 +280,7 @@ one("#q").addEventListener("input", () => {
 const sectionWith = async (id) => {
   for (const section of sections) {
     const island = islandOf(section);
-    if (island && (await unpack(island)).includes(` id="${id}"`)) return section;
+    if (island && new RegExp(` id=${id}[ >]`).test(await unpack(island))) return section;
   }
   return null;
 };

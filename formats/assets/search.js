@@ -10,18 +10,20 @@ const excerpt = (text, at, word) => {
   quote.append(text.slice(at + word.length, at + word.length + 120));
   return quote;
 };
-const resultsIn = (page, markup, word, room) => {
+// A page's text has its messages apart, each with its name in the page on a line of its own.
+const resultsIn = (page, text, word, room) => {
   const list = make("ol");
   let total = 0;
-  for (const piece of markup.split(/(?=<article )|(?=<details class="tool)/)) {
-    const text = textIn(piece.replace(/<\/(h\d|p|li|summary|div|pre|td|th|b|i|code|time)>/g, " "));
-    const lower = folded(text);
+  if (!folded(text).includes(word)) return { list, total };
+  for (const [n, piece] of text.split("\x1e").entries()) {
+    const line = n ? piece.indexOf("\n") : -1;
+    const [id, said] = [piece.slice(0, Math.max(line, 0)), piece.slice(line + 1)];
+    const lower = folded(said);
     const count = occurrences(lower, word);
     total += count;
     if (!count || list.childElementCount >= room) continue;
-    const id = /^<[^>]* id="(m\d+)"/.exec(piece)?.[1];
     const item = make("li");
-    const quote = excerpt(text, lower.indexOf(word), word);
+    const quote = excerpt(said, lower.indexOf(word), word);
     const link = make("a", { href: page.dataset.href + (id ? "#" + id : "") }, id ? "Message " + id.slice(1) : "Here");
     item.append(link, quote);
     list.append(item);
@@ -38,9 +40,9 @@ const searchAll = async () => {
   if (!word) return;
   let [matches, found, shown, pause] = [0, 0, 0, performance.now()];
   for (const page of pages) {
-    const markup = await unpack(one(".isle", page));
+    const text = await unpack(one(".isle", page));
     if (mine !== search) return;
-    const { list, total } = resultsIn(page, markup, word, Math.min(20, MOST - shown));
+    const { list, total } = resultsIn(page, text, word, Math.min(20, MOST - shown));
     if (total) {
       matches += total;
       found += 1;

@@ -26,6 +26,8 @@ mod trace;
 mod tuning;
 
 pub use content::{Part, ToolCall, is_compaction_summary, parts, tool_calls};
+pub use html::{Unpacking, read_markup};
+use jiff::tz::TimeZone;
 pub use json::{Shape, check as check_json};
 pub use jsonl::RECORD;
 use model::{Message, Session};
@@ -53,6 +55,13 @@ pub trait SessionWriter: Send {
     /// Writes one message.
     fn message(&mut self, message: &Message<'_>) -> io::Result<()>;
 
+    /// Told of each cell that could not be represented, after its message, or before the first one
+    /// where it is the session's own: the column, and what became of it. Only what people look at
+    /// has a place for it.
+    fn lost(&mut self, _column: &str, _what: &str) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Writes what stands after the last message. Fails with [`NothingToShow`] where the format has
     /// no way to write such a session down; a file of many then holds nothing of it.
     fn finish(self: Box<Self>) -> io::Result<()>;
@@ -78,7 +87,7 @@ impl fmt::Display for NothingToShow {
 impl std::error::Error for NothingToShow {}
 
 /// What a file holds, known before its first byte.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct FileHead {
     /// Sessions that follow.
     pub sessions: u64,
@@ -86,6 +95,8 @@ pub struct FileHead {
     pub provenance: Option<&'static str>,
     /// The groups of rules by which they were redacted; `None` where they were not.
     pub redacted: Option<[Option<&'static str>; 3]>,
+    /// The zone in which people are shown times.
+    pub zone: TimeZone,
 }
 
 /// What a session's share of a file holds, known before its first byte.
@@ -143,6 +154,10 @@ pub enum Feature {
     ShowsCompacted,
     /// Where nobody says which messages: all.
     ShowsAll,
+    /// Shows times in the zone asked for.
+    ShowsTimes,
+    /// Packs text, so that a search through its bytes needs [`Unpacking`].
+    PacksText,
     /// Is written by another program ([`program`]).
     IsProgram,
 }

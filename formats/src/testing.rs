@@ -90,7 +90,12 @@ pub(crate) fn chain(
 /// What a format makes of these samples, one file.
 pub(crate) fn write(format: &Format, samples: &[&Sample]) -> String {
     let mut out = Vec::new();
-    let head = FileHead { sessions: samples.len() as u64, redacted: None, provenance: None };
+    let head = FileHead {
+        sessions: samples.len() as u64,
+        redacted: None,
+        provenance: None,
+        zone: jiff::tz::TimeZone::UTC,
+    };
     let mut file = (format.start)(&mut out, &head).expect("memory");
     for sample in samples {
         let lineage: Vec<String> =

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 /// Seconds since the epoch, as an instant with whole microseconds; `None` beyond the calendar.
-fn instant(seconds: f64) -> Option<Timestamp> {
+pub(crate) fn instant(seconds: f64) -> Option<Timestamp> {
     if !is_in_calendar(seconds) {
         return None;
     }

@@ -154,6 +154,7 @@ impl Request {
             overwrite: Overwrite::Known,
             record: Record::Manifest,
             exported_at: self.now,
+            zone: jiff::tz::TimeZone::UTC,
             reach: Reach::Everything,
             listing: self.listing,
             renewal: Renewal::Changed,

@@ -93,6 +93,7 @@ pub(super) fn keep(
         overwrite: Overwrite::Extend,
         record: Record::Manifest,
         exported_at: environment.now(),
+        zone: jiff::tz::TimeZone::UTC,
         reach: Reach::Everything,
         listing: Listing::Wanted,
         renewal: Renewal::All,

@@ -14,7 +14,7 @@ use super::feed::{Feed, Found};
 use super::{Error, Lineage, Warnings};
 use crate::progress::Progress;
 use crate::redact::{Redactor, Scope};
-use crate::store::{Extent, SessionKey, Snapshot};
+use crate::store::{Extent, Fault, SessionKey, Snapshot};
 
 /// The sessions of one document, oldest first; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub(super) struct Opened<'s> {
     /// The segments' own rows, where several are joined.
     parts: Vec<Session<'s>>,
     extents: Vec<Extent>,
+    /// What the sessions' own rows lost.
+    faults: Vec<Fault>,
     scope: Scope,
 }
 
@@ -63,10 +65,11 @@ impl<'s> Opened<'s> {
     ) -> Result<Self, Error> {
         let mut scope = Scope::default();
         let mut sum = Sum::default();
-        let (mut parts, mut related) = (Vec::new(), Vec::new());
+        let (mut parts, mut related, mut faults) = (Vec::new(), Vec::new(), Vec::new());
         for segment in found.segments {
             let row = redactor.apply(segment.row, &mut scope);
-            warnings.session(row.id(), segment.faults);
+            warnings.session(row.id(), &segment.faults);
+            faults.extend(segment.faults);
             sum.add(&row, segment.extent);
             parts.push(row);
             for (table, rows) in segment.related {
@@ -78,7 +81,7 @@ impl<'s> Opened<'s> {
         let head = last.map(|last| sum.applied_to(last)).ok_or(Error::Nothing)?;
         let Sum { lineage, messages, last_active, extents, .. } = sum;
         let related = merged(related);
-        Ok(Opened { head, lineage, messages, last_active, related, parts, extents, scope })
+        Ok(Opened { head, lineage, messages, last_active, related, parts, extents, faults, scope })
     }
 }
 
@@ -117,6 +120,9 @@ impl Opened<'_> {
             related: &self.related,
         };
         let mut writer = out.session(&head).map_err(wrote)?;
+        for Fault { column, what } in &self.faults {
+            writer.lost(column, what).map_err(wrote)?;
+        }
         for (n, id) in self.lineage.iter().enumerate() {
             if let Some(part) = self.parts.get(n) {
                 writer.segment(part).map_err(wrote)?;
@@ -126,8 +132,11 @@ impl Opened<'_> {
                     return Err(Error::Cancelled);
                 }
                 let message = redactor.apply(raw, &mut self.scope);
-                warnings.message(id, &message, faults);
+                warnings.message(id, &message, &faults);
                 writer.message(&message).map_err(wrote)?;
+                for Fault { column, what } in faults {
+                    writer.lost(&column, what).map_err(wrote)?;
+                }
             }
         }
         writer.finish().map_err(wrote)?;

@@ -6,8 +6,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::Arc;
 
+use formats::{Feature, Format, Unpacking};
 use memchr::{memmem, memrchr};
 use serde::de::IgnoredAny;
 
@@ -21,38 +23,55 @@ const DOCUMENT: usize = 16 << 20; // bytes
 /// Searches the bytes of one file.
 pub(super) struct Gate {
     redactor: Arc<Redactor>,
+    /// Where the format packs text.
+    unpacking: Option<Box<Unpacking>>,
     waiting: Vec<u8>,
     found: BTreeSet<String>,
 }
 
 impl Gate {
-    /// A gate for what this redactor leaves; none where it takes nothing out.
-    pub(super) fn new(redactor: &Arc<Redactor>) -> Option<Self> {
+    /// A gate for what this redactor leaves in a file of this format; none where it takes nothing
+    /// out.
+    pub(super) fn new(redactor: &Arc<Redactor>, format: &Format) -> Option<Self> {
         redactor.groups()?;
-        Some(Self { redactor: redactor.clone(), waiting: Vec::new(), found: BTreeSet::new() })
+        let redactor = redactor.clone();
+        let unpacking = format.can(Feature::PacksText).then(Box::<Unpacking>::default);
+        Some(Self { redactor, unpacking, waiting: Vec::new(), found: BTreeSet::new() })
     }
 
     /// Takes more of the file.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.waiting.extend_from_slice(bytes);
+    pub(super) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.unpacking {
+            Some(unpacking) => unpacking.push(bytes, &mut self.waiting)?,
+            None => self.waiting.extend_from_slice(bytes),
+        }
         while self.waiting.len() >= PIECE {
-            let Some(cut) = cut(&self.waiting) else { return };
+            let Some(cut) = cut(&self.waiting) else { break };
             let rest = self.waiting.split_off(cut);
             let piece = std::mem::replace(&mut self.waiting, rest);
             self.search(&piece);
         }
+        Ok(())
     }
 
     /// The rules that still find something.
-    pub(super) fn finish(mut self) -> Vec<String> {
+    pub(super) fn finish(mut self) -> io::Result<Vec<String>> {
+        if let Some(unpacking) = &mut self.unpacking {
+            unpacking.finish(&mut self.waiting)?;
+        }
         let last = std::mem::take(&mut self.waiting);
         self.search(&last);
-        self.found.into_iter().collect()
+        Ok(self.found.into_iter().collect())
     }
 
     fn search(&mut self, piece: &[u8]) {
         let text = String::from_utf8_lossy(piece);
-        if text.starts_with(['{', ',']) {
+        if self.unpacking.is_some() {
+            // What markup divides is read as one.
+            let read = formats::read_markup(&text);
+            self.found.extend(self.redactor.shapes_in(&read).map(str::to_owned));
+            self.found.extend(self.redactor.shapes_in(&text).map(str::to_owned));
+        } else if text.starts_with(['{', ',']) {
             text.lines().for_each(|line| self.search_document(line));
         } else {
             self.found.extend(self.redactor.shapes_in(&text).map(str::to_owned));

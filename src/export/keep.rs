@@ -75,7 +75,9 @@ impl Keeper {
         let mut hasher = Hasher::default();
         let wrote = Error::writing(&self.path);
         let documents = self.documents(ids, keys)?;
-        let head = FileHead { sessions: documents.len() as u64, redacted: None, provenance: None };
+        let zone = jiff::tz::TimeZone::UTC;
+        let head =
+            FileHead { sessions: documents.len() as u64, redacted: None, provenance: None, zone };
         feed::with(snapshot, &documents, (Shown::All, Reach::Everything), |feed| {
             let mut writer = (self.format.start)(&mut hasher, &head).map_err(&wrote)?;
             while let Some(found) = feed.document() {

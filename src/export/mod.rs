@@ -24,11 +24,13 @@ mod staging;
 mod survey;
 mod write;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use formats::{FileHead, Format};
+use jiff::tz::TimeZone;
 
 use crate::filter::Selection;
 use crate::manifest;
@@ -71,6 +73,8 @@ pub struct Request {
     pub record: Record,
     /// Seconds since the epoch, for the manifest.
     pub exported_at: f64,
+    /// The zone in which a page shows times.
+    pub zone: TimeZone,
     /// What comes along with the selected sessions.
     pub reach: Reach,
     /// Whether the summary names the selected sessions.
@@ -86,7 +90,8 @@ impl Request {
             let mut names = groups.iter().map(|group| group.name());
             [names.next(), names.next(), names.next()]
         });
-        FileHead { sessions, redacted, provenance: self.redactor.provenance() }
+        let (provenance, zone) = (self.redactor.provenance(), self.zone.clone());
+        FileHead { sessions, redacted, provenance, zone }
     }
 }
 
@@ -213,6 +218,12 @@ pub enum Error {
     Leaks {
         /// The rules that found it.
         rules: Vec<String>,
+    },
+    /// Some pages of a folder do, by the rows of their sessions.
+    #[error("the pages of {} sessions still hold what looks like a secret", sessions.len())]
+    Leaking {
+        /// What is to be said of them.
+        sessions: BTreeMap<SessionKey, Failure>,
     },
     /// A session has nothing that the format shows.
     #[error("session {session} has nothing to show in this format")]

@@ -78,7 +78,7 @@ impl Partial {
             State::Broken => return Err(broken()),
         };
         sink.take(&self.buffer)?;
-        let leaks = sink.gate.map(Gate::finish).unwrap_or_default();
+        let leaks = sink.gate.map(Gate::finish).transpose()?.unwrap_or_default();
         Ok(Staged { path: self.path, digest: sink.out.finish()?, leaks })
     }
 
@@ -128,7 +128,7 @@ impl Sink {
 
     fn take(&mut self, buffer: &[u8]) -> io::Result<()> {
         if let Some(gate) = &mut self.gate {
-            gate.push(buffer);
+            gate.push(buffer)?;
         }
         self.out.write_all(buffer)
     }

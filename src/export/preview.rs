@@ -21,6 +21,7 @@ pub struct Preview {
 pub fn preview(store: &Path, request: &Request, progress: &dyn Progress) -> Result<Preview, Error> {
     let counted = Request {
         selection: request.selection.clone(),
+        zone: request.zone.clone(),
         redactor: request.redactor.clone(),
         format: &TALLY,
         target: Target::Stream,

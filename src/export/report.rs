@@ -162,17 +162,17 @@ impl Warnings {
 
 impl Warnings {
     /// Takes note of what a session's own row lost.
-    pub(super) fn session(&mut self, id: &str, faults: Vec<Fault>) {
+    pub(super) fn session(&mut self, id: &str, faults: &[Fault]) {
         for fault in faults {
-            self.add(|| Warning { session: id.to_owned(), message: None, fault });
+            self.add(|| Warning { session: id.to_owned(), message: None, fault: fault.clone() });
         }
     }
 
     /// Takes note of what a message's row lost.
-    pub(super) fn message(&mut self, id: &str, message: &Message<'_>, faults: Vec<Fault>) {
+    pub(super) fn message(&mut self, id: &str, message: &Message<'_>, faults: &[Fault]) {
         for fault in faults {
             let row = message.integer(MessageColumn::Id);
-            self.add(|| Warning { session: id.to_owned(), message: row, fault });
+            self.add(|| Warning { session: id.to_owned(), message: row, fault: fault.clone() });
         }
     }
 }

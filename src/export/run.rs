@@ -43,6 +43,8 @@ pub fn run(
                 skipped.insert(key, Failure::of(session, &source));
                 find_unreadable(store, request, &mut skipped)?;
             }
+            // The pages about all sessions tell of them, so all is written again without them.
+            Err(Error::Leaking { sessions }) => skipped.extend(sessions),
             Err(error) => return Err(error),
             Ok((waiting, mut summary)) => {
                 if let (Some(place), Some((mut staging, files))) = (&mut place, waiting) {

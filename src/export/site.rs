@@ -15,6 +15,7 @@ use super::publish::Finished;
 use super::staging::{Staged, Staging};
 use super::write::{Writing, sound};
 use super::{Encoding, Error, Failure, Request};
+use crate::store::SessionKey;
 
 impl Writing<'_> {
     /// Writes all pages of a folder.
@@ -43,10 +44,12 @@ impl Writing<'_> {
             let messages = opened.messages;
             let last = opened.last_message_ids().into_iter().flatten().max();
             let redactions = self.document(document, opened, feed, writer.as_mut(), &wrote)?;
-            written.insert(id, Written { lineage, messages, last, redactions });
+            let key = document.0[0];
+            written.insert(id, Written { key, lineage, messages, last, redactions });
         }
         writer.finish().map_err(&wrote)?;
         let pages = pages.finish().map_err(&wrote)?;
+        leaking(&pages, &written)?;
         pages.into_iter().map(|page| self.page(page, &mut written)).collect()
     }
 
@@ -59,7 +62,7 @@ impl Writing<'_> {
         let staged = sound(page.file)?;
         let mut entry = self.entry(&staged, page.name);
         let written = page.session.and_then(|id| written.remove_entry(&id));
-        let Some((id, Written { lineage, messages, last, redactions })) = written else {
+        let Some((id, Written { lineage, messages, last, redactions, .. })) = written else {
             entry.session_ids = Some(Vec::new());
             return Ok(Finished { staged, entry, documents: Vec::new() });
         };
@@ -72,8 +75,23 @@ impl Writing<'_> {
     }
 }
 
+/// Fails with the sessions whose pages still hold what looks like a secret.
+fn leaking(pages: &[Page<Staged>], written: &BTreeMap<String, Written>) -> Result<(), Error> {
+    let mut sessions = BTreeMap::new();
+    for page in pages.iter().filter(|page| !page.file.leaks.is_empty()) {
+        if let Some(id) = &page.session
+            && let Some(session) = written.get(id)
+        {
+            let reason = Error::Leaks { rules: page.file.leaks.clone() }.to_string();
+            sessions.insert(session.key, Failure { session: Some(id.clone()), reason });
+        }
+    }
+    if sessions.is_empty() { Ok(()) } else { Err(Error::Leaking { sessions }) }
+}
+
 /// What the manifest is to say of a session.
 struct Written {
+    key: SessionKey,
     lineage: Vec<String>,
     messages: u64,
     last: Option<i64>,
@@ -91,7 +109,7 @@ struct Pages<'a> {
 /// A page, on its way or whole.
 struct Page<F> {
     name: String,
-    /// The session whose first page it is.
+    /// The session that it shows.
     session: Option<String>,
     file: F,
 }
@@ -116,10 +134,12 @@ impl Folder for Pages<'_> {
         let name = self.name(leaf);
         let session = match leaf {
             Leaf::Session(session) => Some(session.id().to_owned()),
-            Leaf::More { .. } | Leaf::Named(_) => None,
+            Leaf::More { .. } => self.whole.last().and_then(|page| page.session.clone()),
+            Leaf::Named(_) => None,
         };
         // A reader opens pages with a browser, so they are never packed.
-        let file = self.staging.file(Encoding::Plain, Gate::new(&self.request.redactor))?;
+        let gate = Gate::new(&self.request.redactor, self.request.format);
+        let file = self.staging.file(Encoding::Plain, gate)?;
         self.open = Some(Page { name: name.clone(), session, file });
         Ok(name)
     }

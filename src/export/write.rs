@@ -52,7 +52,7 @@ impl<'r> Writing<'r> {
     ) -> Result<Vec<Finished>, Error> {
         let wrote = Error::writing(&place.folder);
         let mut file = staging
-            .file(self.request.encoding, Gate::new(&self.request.redactor))
+            .file(self.request.encoding, Gate::new(&self.request.redactor, self.request.format))
             .map_err(&wrote)?;
         let (mut lineages, mut counts, mut last) = (Vec::new(), Vec::new(), Vec::new());
         let mut redactions = BTreeMap::<String, u64>::new();
@@ -147,7 +147,7 @@ impl<'r> Writing<'r> {
         let messages = opened.messages;
         let last = opened.last_message_ids().into_iter().flatten().max();
         let mut file = staging
-            .file(self.request.encoding, Gate::new(&self.request.redactor))
+            .file(self.request.encoding, Gate::new(&self.request.redactor, self.request.format))
             .map_err(&wrote)?;
         let head = self.request.file_head(1);
         let start = self.request.format.start;

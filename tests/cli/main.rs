@@ -22,6 +22,7 @@ mod jsonl;
 mod lineage;
 mod listing;
 mod names;
+mod pages;
 mod programs;
 mod prompts;
 mod pruning;

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::clock::{Precision, instant};
+use super::clock::{Precision, Zone};
 use super::text::shown;
 use super::transcript::heading;
 use super::{Origin, code, text};
@@ -24,17 +24,41 @@ pub(super) fn about(
     origin: &Origin,
     place: &dyn Fn(&str) -> Option<String>,
 ) -> Markup {
-    let session = head.session;
+    html! { header.about { (titled(head, level)) (listed(head, origin, place)) } }
+}
+
+/// The same in few elements, for a session that a reader has not opened yet.
+pub(super) fn in_brief(head: &SessionHead<'_>, level: u8, origin: &Origin) -> Markup {
     html! {
         header.about {
-            (heading(level, &html! { bdi { (shown(&title(session))) } }))
-            dl {
-                @for (name, value) in facts(head, origin, place) {
-                    div { dt { (name) } dd { (value) } }
+            (titled(head, level))
+            p.brief {
+                @for (n, (name, value)) in facts(head, origin, &|_| None).into_iter().enumerate() {
+                    @if n > 0 { " · " }
+                    (name) " " (value)
                 }
             }
-            @if head.messages == 0 { p.note { "No messages in this session." } }
         }
+    }
+}
+
+fn titled(head: &SessionHead<'_>, level: u8) -> Markup {
+    heading(level, &html! { bdi { (shown(&title(head.session))) } })
+}
+
+/// The facts as a list.
+pub(super) fn listed(
+    head: &SessionHead<'_>,
+    origin: &Origin,
+    place: &dyn Fn(&str) -> Option<String>,
+) -> Markup {
+    html! {
+        dl {
+            @for (name, value) in facts(head, origin, place) {
+                div { dt { (name) } dd { (value) } }
+            }
+        }
+        @if head.messages == 0 { p.note { "No messages in this session." } }
     }
 }
 
@@ -57,8 +81,7 @@ fn facts(
 ) -> Vec<(&'static str, Markup)> {
     let session = head.session;
     let column = |column| session.text(column).map(shown);
-    let time =
-        |column| instant(session.value(column), Precision::Full).map(|t| html! { (t) " UTC" });
+    let time = |column| origin.zone.instant(session.value(column), Precision::Zoned);
     let id = Some(html! { code { (shown(session.id())) } });
     let calls = session.integer(SessionColumn::ToolCallCount).filter(|calls| *calls != 0);
     let messages = html! {
@@ -75,7 +98,7 @@ fn facts(
         ("Branch", column(SessionColumn::Branch)),
         (relation(session), session.text(SessionColumn::Parent).map(|id| parent(id, place))),
         ("Started", time(SessionColumn::StartedAt)),
-        ("Ended", ended(session)),
+        ("Ended", ended(session, &origin.zone)),
         ("Messages", Some(messages)),
         ("Tokens", tokens(session).map(|text| shown(&text))),
         ("Cost", cost(session).map(|text| shown(&text))),
@@ -105,12 +128,12 @@ fn parent(id: &str, place: &dyn Fn(&str) -> Option<String>) -> Markup {
     }
 }
 
-fn ended(session: &Session<'_>) -> Option<Markup> {
-    let ended = instant(session.value(SessionColumn::EndedAt), Precision::Full);
+fn ended(session: &Session<'_>, zone: &Zone) -> Option<Markup> {
+    let ended = zone.instant(session.value(SessionColumn::EndedAt), Precision::Zoned);
     let reason = session.text(SessionColumn::EndReason).map(shown);
     match (ended, reason) {
         (None, reason) => reason,
-        (Some(ended), None) => Some(html! { (ended) " UTC" }),
-        (Some(ended), Some(reason)) => Some(html! { (ended) " UTC (" (reason) ")" }),
+        (Some(ended), None) => Some(ended),
+        (Some(ended), Some(reason)) => Some(html! { (ended) " (" (reason) ")" }),
     }
 }

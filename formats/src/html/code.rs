@@ -3,7 +3,7 @@
 //! Large blocks stay plain: colours cost markup, and help a reader least there.
 
 use hl_lite::{Kind, Lang, highlight};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::spans::Spans;
 use super::text::{shown, visible};
@@ -42,9 +42,25 @@ pub(super) fn framed(text: &str, label: Option<&str>, inner: &Markup) -> Markup 
     let is_wide = text.lines().any(|line| line.len() > WIDE && line.chars().count() > WIDE);
     let label = label.filter(|label| !label.is_empty()).map(visible);
     html! {
-        pre data-l=[label] tabindex=[is_wide.then_some("0")] { (inner) }
+        (PreEscaped(begin(label.as_deref(), is_wide)))
+        // A parser takes a line break at the start for its own.
+        @if inner.0.starts_with('\n') { "\n" }
+        (inner)
+        (PreEscaped("</pre>"))
         @if lines > FOLDED {
             details.more { summary { "All " (lines) " lines" } }
+        }
+    }
+}
+
+/// The tag that begins a block.
+fn begin(label: Option<&str>, is_wide: bool) -> String {
+    match label {
+        None if is_wide => "<pre tabindex=0>".to_owned(),
+        None => "<pre>".to_owned(),
+        Some(label) => {
+            let tag = html! { pre data-l=(label) tabindex=[is_wide.then_some("0")] {} };
+            tag.0.trim_end_matches("</pre>").to_owned()
         }
     }
 }
@@ -116,7 +132,7 @@ mod tests {
         assert_eq!(
             block("rs", "let x = \"<b>\"; // no").0,
             "<pre data-l=\"rs\"><span class=\"k\">let</span> x = <span class=\"s\">\
-             &quot;&lt;b&gt;&quot;</span>; <span class=\"c\">// no</span></pre>"
+             \"&lt;b&gt;\"</span>; <span class=\"c\">// no</span></pre>"
         );
         assert!(file("a/b.py", "def f(): pass").0.contains("<span class=\"k\">def</span>"));
         assert_eq!(block("", "let").0, "<pre>let</pre>");
@@ -127,6 +143,6 @@ mod tests {
     fn long_blocks_fold_and_wide_ones_take_the_focus() {
         assert!(block("", &"x\n".repeat(31)).0.contains("<summary>All 31 lines</summary>"));
         assert!(!block("", &"x\n".repeat(30)).0.contains("details"));
-        assert!(block("", &"x".repeat(77)).0.starts_with("<pre tabindex=\"0\">"));
+        assert!(block("", &"x".repeat(77)).0.starts_with("<pre tabindex=0>"));
     }
 }

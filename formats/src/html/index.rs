@@ -6,10 +6,11 @@ use jiff::civil::Date;
 use maud::{Markup, html};
 use sha2::{Digest as _, Sha256};
 
+use super::about;
+use super::clock::Zone;
 use super::text::{shown, visible};
-use super::{about, clock};
 use crate::SessionHead;
-use crate::model::{Session, SessionColumn};
+use crate::model::SessionColumn;
 
 /// What the list says of a session.
 pub(super) struct Entry {
@@ -25,7 +26,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn of(head: &SessionHead<'_>) -> Self {
+    pub(super) fn of(head: &SessionHead<'_>, zone: &Zone) -> Self {
         let session = head.session;
         let text = |column| session.text(column).unwrap_or_default().to_owned();
         let key = key(session.id());
@@ -35,14 +36,14 @@ impl Entry {
             title: about::title(session),
             source: text(SessionColumn::Source),
             model: text(SessionColumn::Model),
-            day: started(session),
+            day: session.number(SessionColumn::StartedAt).and_then(|time| zone.day(time)),
             messages: head.messages,
         }
     }
 
     /// Of a session that has a page of its own.
-    pub(super) fn at(head: &SessionHead<'_>, page: &str) -> Self {
-        Self { href: page.to_owned(), ..Self::of(head) }
+    pub(super) fn at(head: &SessionHead<'_>, page: &str, zone: &Zone) -> Self {
+        Self { href: page.to_owned(), ..Self::of(head, zone) }
     }
 
     /// Words of the title that begin with `#`.
@@ -53,10 +54,6 @@ impl Entry {
         };
         words.filter(tag).map(|word| word.trim_end_matches([',', '.', ':', ';'])).collect()
     }
-}
-
-fn started(session: &Session<'_>) -> Option<String> {
-    clock::day(session.number(SessionColumn::StartedAt)?)
 }
 
 /// A session's name in the page: its id where that is plain, else a digest of it.
@@ -136,7 +133,7 @@ fn item(entry: &Entry) -> Markup {
             a href=(entry.href) { bdi { (shown(&entry.title)) } }
             small {
                 (entry.day.as_deref().unwrap_or("no date")) " · " (shown(&entry.source)) " · "
-                (entry.messages) " messages"
+                (entry.messages) @if entry.messages == 1 { " message" } @else { " messages" }
             }
         }
     }

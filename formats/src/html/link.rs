@@ -1,8 +1,9 @@
 //! Links that a page may hold: to the web and to mail, and never to anything that acts.
 
 use maud::{Markup, PreEscaped, html};
+use memchr::memmem;
 
-use super::text::{shown, visible};
+use super::text::{show, shown, visible};
 
 /// Where a link leads.
 pub(super) struct Target<'t> {
@@ -47,21 +48,23 @@ impl<'t> Target<'t> {
     }
 }
 
-/// Text in which addresses of web pages are links.
-pub(super) fn linked(text: &str) -> Markup {
-    let (mut out, mut rest) = (String::new(), text);
+/// Adds text in which addresses of web pages are links.
+pub(super) fn link_up(text: &str, out: &mut String) {
+    let mut rest = text;
     while let Some((before, url, after)) = next_url(rest) {
-        let link = Target::of(url).map_or_else(|| shown(url), |target| target.link(url));
-        out.push_str(&html! { (shown(before)) (link) }.0);
+        show(before, out);
+        match Target::of(url) {
+            Some(target) => out.push_str(&target.link(url).0),
+            None => show(url, out),
+        }
         rest = after;
     }
-    out.push_str(&shown(rest).0);
-    PreEscaped(out)
+    show(rest, out);
 }
 
 /// What stands before, in, and after the next address.
 fn next_url(text: &str) -> Option<(&str, &str, &str)> {
-    let at = text.match_indices("http").map(|(at, _)| at).find(|at| {
+    let at = memmem::find_iter(text.as_bytes(), b"http").find(|at| {
         let rest = &text[*at..];
         let begins_word = !text[..*at].ends_with(char::is_alphanumeric);
         begins_word && (rest.starts_with("http://") || rest.starts_with("https://"))
@@ -78,7 +81,7 @@ fn next_url(text: &str) -> Option<(&str, &str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Target, linked};
+    use super::{Target, link_up};
 
     #[test]
     fn only_the_web_and_mail_are_targets() {
@@ -125,7 +128,8 @@ mod tests {
 
     #[test]
     fn addresses_in_text_become_links() {
-        let text = linked("see (https://example.org/a_(b)), or xhttp://no, <http://>.").0;
+        let mut text = String::new();
+        link_up("see (https://example.org/a_(b)), or xhttp://no, <http://>.", &mut text);
         assert!(text.starts_with("see (<a href=\"https://example.org/a_(b)\""), "{text}");
         assert!(text.ends_with("</a>), or xhttp://no, &lt;http://&gt;."), "{text}");
     }

@@ -42,7 +42,11 @@ enum Store {
 /// A session's share of the page.
 struct Section {
     key: String,
+    /// Title and facts, of a session that is plain.
     about: String,
+    /// The same for one that is packed: what stays outside, and the facts for inside.
+    brief: String,
+    facts: String,
     messages: String,
     /// Whether it stays plain in any case.
     is_newest: bool,
@@ -78,6 +82,9 @@ impl<'w> Archive<'w> {
     /// Writes what has waited, and goes on packed.
     fn pack(&mut self, open: &mut Open) -> io::Result<()> {
         if let Store::Waiting { sections, .. } = mem::replace(&mut self.store, Store::Packed) {
+            let note = "This page is large, so most messages are packed; they open with JavaScript. \
+                        Without it, export a session alone, or a folder of pages.";
+            self.out.write_all(html! { noscript { p.note { (note) } } }.0.as_bytes())?;
             for section in sections {
                 let begun = section.begin(self.out)?;
                 begun.end(self.out)?;
@@ -95,25 +102,26 @@ impl FormatWriter for Archive<'_> {
         &'s mut self,
         head: &SessionHead<'_>,
     ) -> io::Result<Box<dyn SessionWriter + 's>> {
-        let entry = Entry::of(head);
+        let entry = Entry::of(head, &self.origin.zone);
         let place = |id: &str| Some(index::key(id)).filter(|key| self.keys.contains(key));
+        let href = |id: &str| place(id).map(|key| format!("#{key}"));
         let section = Section {
             key: entry.key.clone(),
-            about: about::about(head, 2, &self.origin, &|id| {
-                place(id).map(|key| format!("#{key}"))
-            })
-            .0,
+            about: about::about(head, 2, &self.origin, &href).0,
+            brief: about::in_brief(head, 2, &self.origin).0,
+            facts: about::listed(head, &self.origin, &href).0,
             messages: about::system_prompt(head.session).0,
             is_newest: self.left <= NEWEST && head.messages <= LONG,
         };
         self.left = self.left.saturating_sub(1);
         self.keys.insert(entry.key.clone());
         self.index.push(entry);
+        let transcript = Transcript::below(2, &self.origin.zone);
         let open = match self.store {
             Store::Waiting { .. } => Open::Waiting(section),
             Store::Packed => section.begin(self.out)?,
         };
-        Ok(Box::new(One { archive: self, open, transcript: Transcript::below(2) }))
+        Ok(Box::new(One { archive: self, open, transcript }))
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
@@ -137,11 +145,9 @@ impl Section {
             self.write_plain(out)?;
             return Ok(Open::Plain);
         }
-        write!(out, "<section class=\"session packed\" id=\"{}\">{}", self.key, self.about)?;
-        let note = "This page is large, so these messages are packed; they open with JavaScript. \
-                    Without it, export this session alone.";
-        out.write_all(html! { noscript { p.note { (note) } } }.0.as_bytes())?;
+        write!(out, "<section class=\"session packed\" id=\"{}\">{}", self.key, self.brief)?;
         let mut island = Island::begin(out)?;
+        island.write(&self.facts, out)?;
         island.write(&self.messages, out)?;
         Ok(Open::Packed(island))
     }
@@ -189,6 +195,11 @@ impl SessionWriter for One<'_, '_> {
 
     fn message(&mut self, message: &Message<'_>) -> io::Result<()> {
         self.transcript.message(message);
+        self.flush()
+    }
+
+    fn lost(&mut self, column: &str, what: &str) -> io::Result<()> {
+        self.transcript.lost(column, what);
         self.flush()
     }
 

@@ -8,6 +8,8 @@
 
 use std::io::{self, Write};
 
+use clock::Zone;
+
 use crate::{Feature, FileHead, Format, FormatWriter, Layout};
 
 mod about;
@@ -21,6 +23,7 @@ mod link;
 mod many;
 mod page;
 mod picture;
+mod plain;
 mod prose;
 mod shell;
 mod site;
@@ -30,6 +33,9 @@ mod tool;
 mod transcript;
 
 /// What pages say wrote them.
+pub use island::Unpacking;
+pub use plain::read as read_markup;
+
 const TOOL: &str = concat!("hermes-sessions ", env!("CARGO_PKG_VERSION"));
 
 pub(crate) const FORMAT: Format = Format {
@@ -38,7 +44,7 @@ pub(crate) const FORMAT: Format = Format {
     extension: "html",
     about: "a page to read and search, offline and without anything from elsewhere",
     layout: Layout::OneFile,
-    features: &[Feature::JoinsLineage],
+    features: &[Feature::JoinsLineage, Feature::PacksText, Feature::ShowsTimes],
     start: &start,
     variant: None,
     folder: Some(site::start),
@@ -61,6 +67,8 @@ struct Origin {
     redaction: String,
     /// What strangers are to be told.
     provenance: &'static str,
+    /// That times are shown in.
+    zone: Zone,
 }
 
 impl Origin {
@@ -71,6 +79,7 @@ impl Origin {
             provenance: head
                 .provenance
                 .unwrap_or(concat!("Written by hermes-sessions ", env!("CARGO_PKG_VERSION"))),
+            zone: Zone(head.zone.clone()),
         }
     }
 }

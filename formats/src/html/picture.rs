@@ -18,9 +18,8 @@ pub(super) const LINE: usize = 32; // characters
 pub(super) fn attachment(attachment: &Attachment) -> Markup {
     let alt = attachment.label.as_deref().unwrap_or("picture in the message");
     match &attachment.source {
-        Source::Inline(data) if attachment.kind == "image" => {
-            embedded(data, alt).unwrap_or_else(|| named(attachment))
-        }
+        Source::Inline(data) if attachment.kind == "image" => embedded(data, alt)
+            .map_or_else(|| named(attachment), |picture| html! { p { (picture) } }),
         Source::Remote(place) => match Target::of(place) {
             Some(target) => {
                 html! { p { (capitalized(attachment.kind)) ": " (target.link(place)) } }

@@ -3,6 +3,8 @@
 //! The policy names style and script by their digests and allows nothing else, so the same content
 //! gives the same bytes, and what content there is can neither run nor ask for anything.
 
+use std::sync::LazyLock;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -11,7 +13,26 @@ use sha2::{Digest as _, Sha256};
 use super::Origin;
 use super::text::shown;
 
-const STYLE: &str = include_str!("../../assets/style.css");
+/// The style of all pages.
+static STYLE: LazyLock<Asset> = LazyLock::new(|| Asset::of(include_str!("../../assets/style.css")));
+
+/// What a page carries to look and act like one, as short as it can be without another program.
+struct Asset {
+    text: String,
+    /// SHA-256, as a policy names it.
+    digest: String,
+}
+
+impl Asset {
+    /// Of a source in which comments have lines of their own, and no text goes over several.
+    fn of(source: &str) -> Self {
+        let lines = source.lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let digest = STANDARD.encode(Sha256::digest(&text));
+        Self { text, digest }
+    }
+}
 
 /// A page's script: what all share, and its own part.
 macro_rules! script {
@@ -52,22 +73,24 @@ impl Kind {
         }
     }
 
-    fn script(self) -> &'static str {
-        match self {
-            Kind::Session => script!("page.js"),
-            Kind::Many => script!("page.js", "list.js"),
-            Kind::Index => script!("list.js", "index.js"),
-            Kind::Search => script!("search.js"),
-        }
+    fn script(self) -> &'static Asset {
+        static SCRIPTS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
+            [
+                Asset::of(script!("page.js")),
+                Asset::of(script!("page.js", "list.js")),
+                Asset::of(script!("list.js", "index.js")),
+                Asset::of(script!("search.js")),
+            ]
+        });
+        &SCRIPTS[self as usize]
     }
 
     fn policy(self) -> String {
-        let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
         format!(
             "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; \
              base-uri 'none'; form-action 'none'",
-            digest(self.script()),
-            digest(STYLE)
+            self.script().digest,
+            STYLE.digest
         )
     }
 }
@@ -84,7 +107,7 @@ pub(super) fn begin(title: &str, kind: Kind) -> String {
                 meta name="referrer" content="no-referrer";
                 meta name="generator" content=(super::TOOL);
                 title { (shown(title)) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(&STYLE.text)) }
             }
             body {
                 a.skip href="#start" { "Skip to the content" }
@@ -106,8 +129,8 @@ pub(super) fn end(kind: Kind, side: &Markup, origin: &Origin) -> String {
             (colours())
         }
         "\n"
-        footer { p { (origin.provenance) ". Times are UTC." } }
-        script { (PreEscaped(kind.script())) }
+        footer { p { (origin.provenance) ". Times are " (shown(origin.zone.name())) "." } }
+        script { (PreEscaped(&kind.script().text)) }
         (PreEscaped("</body></html>\n"))
     }
     .0
@@ -184,9 +207,9 @@ fn cut(markup: Markup, end: &str) -> String {
 
 #[cfg(test)]
 pub(super) fn without_assets(page: &str) -> String {
-    [Kind::Session, Kind::Many, Kind::Index, Kind::Search]
+    [Kind::Many, Kind::Session, Kind::Index, Kind::Search]
         .iter()
-        .fold(page.replace(STYLE, "…"), |page, kind| {
-            page.replace(kind.script(), "…").replace(&kind.policy(), "…")
+        .fold(page.replace(&STYLE.text, "…"), |page, kind| {
+            page.replace(&kind.script().text, "…").replace(&kind.policy(), "…")
         })
 }

@@ -9,6 +9,7 @@ use tempfile::SpooledTempFile;
 
 use super::index::{self, Entry};
 use super::island::Island;
+use super::plain::add_text;
 use super::shell::{self, Kind};
 use super::text::{shown, visible};
 use super::transcript::{Prompt, Transcript};
@@ -58,12 +59,12 @@ impl FormatWriter for Site<'_> {
         folder.write_all(shell::begin(&title, Kind::Session).as_bytes())?;
         folder.write_all(facts.0.as_bytes())?;
         folder.write_all(about::system_prompt(head.session).0.as_bytes())?;
-        index.push(Entry::at(head, &name));
+        index.push(Entry::at(head, &name, &origin.zone));
         places.insert(id, name.clone());
         let island = begin_packed(packed, &name, &title)?;
         let first =
             Part { number: 1, name: name.clone(), messages: 0, bytes: 0, outline: String::new() };
-        let transcript = Transcript::below(1);
+        let transcript = Transcript::below(1, &origin.zone);
         Ok(Box::new(Pages {
             folder: *folder,
             origin,
@@ -73,6 +74,7 @@ impl FormatWriter for Site<'_> {
             page: first,
             island,
             transcript,
+            text: String::new(),
         }))
     }
 
@@ -132,6 +134,8 @@ struct Pages<'s> {
     page: Part,
     island: Island,
     transcript: Transcript,
+    /// That of the markup in hand.
+    text: String,
 }
 
 impl Pages<'_> {
@@ -142,7 +146,9 @@ impl Pages<'_> {
         }
         let markup = self.transcript.take();
         self.page.bytes += markup.len();
-        self.island.write(&markup, &mut *self.packed)?;
+        self.text.clear();
+        add_text(&markup, &mut self.text);
+        self.island.write(&self.text, &mut *self.packed)?;
         self.folder.write_all(markup.as_bytes())
     }
 
@@ -200,6 +206,11 @@ impl SessionWriter for Pages<'_> {
         }
         self.page.messages += 1;
         self.transcript.message(message);
+        self.flush()
+    }
+
+    fn lost(&mut self, column: &str, what: &str) -> io::Result<()> {
+        self.transcript.lost(column, what);
         self.flush()
     }
 

@@ -1,8 +1,8 @@
 //! Runs of text with a class each: as few elements as the colours allow.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped};
 
-use super::text::shown;
+use super::text::show;
 
 /// Collects runs; neighbours of one class become one element, and a run without class is bare text.
 #[derive(Default)]
@@ -32,12 +32,15 @@ impl Spans {
     }
 
     fn flush(&mut self) {
-        let run = shown(&self.run);
+        if self.class.is_empty() {
+            show(&self.run, &mut self.out);
+        } else if !self.run.is_empty() {
+            self.out.push_str("<span class=\"");
+            self.out.push_str(&self.class);
+            self.out.push_str("\">");
+            show(&self.run, &mut self.out);
+            self.out.push_str("</span>");
+        }
         self.run.clear();
-        let run = match &*self.class {
-            "" => run,
-            class => html! { span class=(class) { (run) } },
-        };
-        self.out.push_str(&run.0);
     }
 }

@@ -1,37 +1,70 @@
 //! Text that a page shows: every character can be seen, and none can act.
 //!
 //! Controls stand as their pictures, and characters that reorder or hide others as their code
-//! points, so that what is read is what is there. [`shown`] is the only way of text into markup,
-//! and leaves escaping to maud, which does it for elements and attributes alike.
+//! points, so that what is read is what is there. [`show`] is the only way of text into markup
+//! between tags; attributes are maud's.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped};
+use memchr::memchr3;
 
-/// Text as markup, escaped.
+/// Text as markup between tags, escaped. An attribute gets [`visible`] text, which maud escapes for
+/// it: quotes are left as they are here.
 pub(super) fn shown(text: &str) -> Markup {
-    html! { (visible(text)) }
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    show(text, &mut out);
+    PreEscaped(out)
+}
+
+/// Adds text to markup between tags, escaped.
+pub(super) fn show(text: &str, out: &mut String) {
+    let text = visible(text);
+    let mut rest: &str = &text;
+    while let Some(at) = memchr3(b'&', b'<', b'>', rest.as_bytes()) {
+        out.push_str(&rest[..at]);
+        out.push_str(match rest.as_bytes()[at] {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            _ => "&gt;",
+        });
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
 }
 
 /// The text with what cannot be seen made visible.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(is_suspicious) {
+    let mut out = String::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(next) = text.as_bytes()[at..].iter().copied().position(is_suspicious) {
+        at += next;
+        let Some(c) = text[at..].chars().next() else { break };
+        let after = at + c.len_utf8();
+        if let Some(seen) = in_place_of(c, &text[after..]) {
+            out.push_str(&text[from..at]);
+            out.push_str(&seen);
+            from = after;
+        }
+        at = after;
+    }
+    if from == 0 {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\n' | '\t' => out.push(c),
-            '\r' if chars.peek() == Some(&'\n') => {}
-            '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + u32::from(c))),
-            '\u{7f}' => out.push('\u{2421}'),
-            c if is_hidden(c) => write!(out, "⟨U+{:04X}⟩", u32::from(c)).unwrap_or_default(),
-            c => out.push(c),
-        }
-    }
+    out.push_str(&text[from..]);
     Cow::Owned(out)
+}
+
+/// What is shown for a character that cannot be seen; `None` for one that can.
+fn in_place_of(c: char, after: &str) -> Option<Cow<'static, str>> {
+    match c {
+        '\n' | '\t' => None,
+        '\r' if after.starts_with('\n') => Some("".into()),
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).map(|c| c.to_string().into()),
+        '\u{7f}' => Some("\u{2421}".into()),
+        c if is_hidden(c) => Some(format!("⟨U+{:04X}⟩", u32::from(c)).into()),
+        _ => None,
+    }
 }
 
 /// Bytes that begin a character which may have to be replaced.
@@ -94,7 +127,7 @@ mod tests {
         ] {
             assert_eq!(visible(text), seen);
         }
-        assert_eq!(shown("<b a=\"&\">").0, "&lt;b a=&quot;&amp;&quot;&gt;");
+        assert_eq!(shown("<b a=\"&\">").0, "&lt;b a=\"&amp;\"&gt;");
     }
 
     #[test]

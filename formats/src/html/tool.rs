@@ -3,7 +3,7 @@
 //! Each of Hermes' tools has its own view of the fields it knows; what is left of a call or a
 //! result is shown as JSON, so that nothing a tool said is lost.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value as Json};
 
 use super::link::Target;
@@ -36,27 +36,24 @@ impl Card<'_> {
         let results: Vec<Part> = self.result.map(parts).unwrap_or_default();
         let mut returned: Vec<Returned> = results.into_iter().map(Returned::of).collect();
         let ending = self.ending(&returned);
-        let class = if ending.is_failure { "tool bad" } else { "tool" };
         let id = self.result.and_then(|result| result.integer(MessageColumn::Id));
-        let body = html! {
+        let class = if ending.is_failure { "\"tool bad\" open" } else { "tool" };
+        let id = id.map(|id| format!(" id=m{id}")).unwrap_or_default();
+        let away = self.result.is_some_and(|result| result.standing() != Standing::Active);
+        let away = if away { " data-away" } else { "" };
+        html! {
+            (PreEscaped(format!("<details class={class}{id}{away}>")))
+            summary {
+                b { (shown(name)) }
+                @if let Some(headline) = &headline { " " code { (shown(&brief(headline, 70))) } }
+                @if !ending.text.is_empty() { " " i { (shown(&ending.text)) } }
+            }
+            @if let Some(row) = self.made_in {
+                p.note { "Answers a call of " a href=(format!("#m{row}")) { "an earlier turn" } "." }
+            }
             (asked_for(name, &mut asked, headline.as_deref(), &mut returned))
             @for part in &mut returned { (part.view(name)) }
-        };
-        let away = self.result.is_some_and(|result| result.standing() != Standing::Active);
-        html! {
-            details class=(class) id=[id.map(|id| format!("m{id}"))] open[ending.is_failure]
-                data-away[away]
-            {
-                summary {
-                    b { (shown(name)) }
-                    @if let Some(headline) = headline { " " code { (shown(&brief(&headline, 70))) } }
-                    @if !ending.text.is_empty() { " " i { (shown(&ending.text)) } }
-                }
-                @if let Some(row) = self.made_in {
-                    p.note { "Answers a call of " a href=(format!("#m{row}")) { "an earlier turn" } "." }
-                }
-                (body)
-            }
+            (PreEscaped("</details>"))
         }
     }
 

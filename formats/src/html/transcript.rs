@@ -4,11 +4,12 @@
 //! else speaks. So nothing is held longer than a turn.
 
 use std::collections::VecDeque;
+use std::fmt::{self, Write as _};
 
 use maud::{Markup, html};
 
-use super::clock::{self, Precision};
-use super::text::{brief, shown};
+use super::clock::{Precision, Zone};
+use super::text::{brief, show, shown};
 use super::tool::Card;
 use super::{code, picture, prose};
 use crate::content::{
@@ -28,6 +29,7 @@ pub(super) struct Prompt {
 /// The markup of a session's messages.
 pub(super) struct Transcript {
     out: String,
+    zone: Zone,
     /// The level of a turn's heading.
     level: u8,
     is_in_turn: bool,
@@ -46,9 +48,10 @@ pub(super) struct Transcript {
 
 impl Transcript {
     /// Of a session whose title is a heading of this level.
-    pub(super) fn below(level: u8) -> Self {
+    pub(super) fn below(level: u8, zone: &Zone) -> Self {
         Self {
             out: String::new(),
+            zone: zone.clone(),
             level: level + 1,
             is_in_turn: false,
             pending: Vec::new(),
@@ -89,7 +92,7 @@ impl Transcript {
     pub(super) fn segment(&mut self, part: &Session<'_>) {
         self.end_turn();
         self.day = None;
-        let started = clock::instant(part.value(SessionColumn::StartedAt), Precision::Full);
+        let started = self.zone.instant(part.value(SessionColumn::StartedAt), Precision::Full);
         self.push(&html! {
             p.cut { "Session " (shown(part.id())) @if let Some(started) = started { ", " (started) } }
         });
@@ -115,6 +118,13 @@ impl Transcript {
         self.asked = message.number(MessageColumn::Timestamp);
     }
 
+    /// Shows that something of the last message is not what the store holds.
+    pub(super) fn lost(&mut self, column: &str, what: &str) {
+        self.push(&html! {
+            p.lost { "Could not show this part as it is: " b { (shown(column)) } ", " (shown(what)) "." }
+        });
+    }
+
     fn push(&mut self, markup: &Markup) {
         self.out.push_str(&markup.0);
     }
@@ -126,8 +136,7 @@ impl Transcript {
     fn result(&mut self, message: &Message<'_>) {
         if !self.is_in_turn {
             self.standing(message);
-            self.out.push_str("<article class=\"a\">");
-            self.is_in_turn = true;
+            self.begin_article("", None);
         }
         let at = self.pending.iter().position(|call| answers(message, call));
         let call = at.map(|at| self.pending.remove(at));
@@ -165,32 +174,42 @@ impl Transcript {
 
     fn begin_turn(&mut self, message: &Message<'_>) {
         let (class, speaker) = match message.role() {
-            Role::User => ("u", "User"),
-            Role::Assistant | Role::Tool => ("a", "Assistant"),
-            Role::System => ("s", "System"),
-            Role::Other("") => ("s", "Message"),
-            Role::Other(name) => ("s", name),
+            Role::User => (" class=u", "User"),
+            Role::Assistant | Role::Tool => ("", "Assistant"),
+            Role::System => (" class=s", "System"),
+            Role::Other("") => (" class=s", "Message"),
+            Role::Other(name) => (" class=s", name),
         };
         let id = message.integer(MessageColumn::Id);
         let time = self.sent(message.value(MessageColumn::Timestamp));
-        let away = self.standing != Standing::Active;
-        let inner = html! {
-            (shown(speaker)) " "
-            @match (id, time) {
-                (Some(id), Some(time)) => a href=(format!("#m{id}")) { (time) },
-                (Some(id), None) => a href=(format!("#m{id}")) { "#" (id) },
-                (None, time) => (time.unwrap_or_default()),
-            }
-        };
-        let id = id.map(|id| format!("m{id}"));
-        let turn = html! {
-            article class=(class) id=[id] data-away[away] { (heading(self.level, &inner)) }
-        };
-        self.out.push_str(turn.0.trim_end_matches("</article>"));
-        self.is_in_turn = true;
+        let level = self.level;
+        self.begin_article(class, id);
+        self.add(format_args!("<h{level}>"));
+        show(speaker, &mut self.out);
+        self.out.push(' ');
+        let time = time.map(|time| time.0);
+        match (id, time) {
+            (Some(id), Some(time)) => self.add(format_args!("<a href=#m{id}>{time}</a>")),
+            (Some(id), None) => self.add(format_args!("<a href=#m{id}>#{id}</a>")),
+            (None, time) => self.out.push_str(&time.unwrap_or_default()),
+        }
+        self.add(format_args!("</h{level}>"));
         if message.role() == Role::User {
             self.prompt(message);
         }
+    }
+
+    fn begin_article(&mut self, class: &str, id: Option<i64>) {
+        let away = if self.standing == Standing::Active { "" } else { " data-away" };
+        match id {
+            Some(id) => self.add(format_args!("<article{class} id=m{id}{away}>")),
+            None => self.add(format_args!("<article{class}{away}>")),
+        }
+        self.is_in_turn = true;
+    }
+
+    fn add(&mut self, markup: fmt::Arguments<'_>) {
+        self.out.write_fmt(markup).unwrap_or_default();
     }
 
     fn prompt(&mut self, message: &Message<'_>) {
@@ -205,11 +224,11 @@ impl Transcript {
 
     /// The time of day, with the date where it is another than before.
     fn sent(&mut self, time: &Value<'_>) -> Option<Markup> {
-        let day = time.as_f64().and_then(clock::day);
+        let day = time.as_f64().and_then(|time| self.zone.day(time));
         let precision =
             if day.is_some() && day == self.day { Precision::Clock } else { Precision::Full };
         self.day = day;
-        clock::instant(time, precision)
+        self.zone.instant(time, precision)
     }
 
     fn part(&self, message: &Message<'_>, part: &Part) -> Markup {
@@ -229,9 +248,7 @@ impl Transcript {
 
     fn text(&self, message: &Message<'_>, text: &str) -> Markup {
         match message.role() {
-            Role::User | Role::Assistant => {
-                html! { div.t { (prose::prose(text, self.level)) } }
-            }
+            Role::User | Role::Assistant => prose::prose(text, self.level),
             Role::System | Role::Tool | Role::Other(_) => prose::verbatim(text),
         }
     }
@@ -270,7 +287,9 @@ pub(super) fn heading(level: u8, inner: &Markup) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use super::Transcript;
+    use jiff::tz::TimeZone;
+
+    use super::{Transcript, Zone};
     use crate::model::{Message, MessageColumn, Value};
     use crate::testing::{json, message, text};
 
@@ -282,7 +301,7 @@ mod tests {
     #[test]
     fn a_result_that_comes_late_leads_to_its_call() {
         let calls = json(&serde_json::json!([{"id": "c1", "name": "ls", "input": {}}]));
-        let mut transcript = Transcript::below(1);
+        let mut transcript = Transcript::below(1, &Zone(TimeZone::UTC));
         transcript
             .message(&row(1, message("assistant", "", vec![(MessageColumn::ToolCalls, calls)])));
         transcript.message(&row(2, message("user", "well?", vec![])));
@@ -292,7 +311,7 @@ mod tests {
         transcript.end_turn();
         let markup = transcript.take();
         assert!(markup.contains("<i>no result</i>"), "{markup}");
-        let (_, card) = markup.split_once("id=\"m3\"").unwrap();
+        let (_, card) = markup.split_once("id=m3").unwrap();
         assert!(card.contains("Answers a call of <a href=\"#m1\">"), "{card}");
     }
 }

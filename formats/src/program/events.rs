@@ -37,7 +37,7 @@ impl<'w> Writing<'w> {
         let process = Some(BufWriter::with_capacity(1 << 16, process));
         let name = program.name.clone();
         let mut writing = Self { out, name, printed, process, line: Vec::new() };
-        let FileHead { sessions, provenance, redacted: _ } = *head;
+        let FileHead { sessions, provenance, redacted: _, zone: _ } = head;
         let line = &mut writing.line;
         line.extend_from_slice(
             format!(r#"{{"event": "begin", "protocol": {PROTOCOL}, "sessions": {sessions}"#)

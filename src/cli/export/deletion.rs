@@ -33,6 +33,7 @@ pub(super) fn delete(
         let path = first.path.with_extension(record.extension);
         let request = Request {
             selection: request.selection.clone(),
+            zone: request.zone.clone(),
             redactor: request.redactor.clone(),
             format: record,
             target: Target::File(path),

@@ -21,6 +21,7 @@ use clap::builder::{
 };
 use clap::{ArgGroup, Args, ValueEnum};
 use formats::{FORMATS, Feature, Format, Layout};
+use jiff::tz::TimeZone;
 
 use super::environment::Environment;
 use super::exit::UsageError;
@@ -104,6 +105,9 @@ pub(super) struct ExportArgs {
     /// stand first or last, set apart by `-`, a hash keeps names distinct [default: {id}-{title}]
     #[arg(long, value_name = "PATTERN", conflicts_with = "share")]
     name: Option<String>,
+    /// The zone in which a page shows times: local, or a name such as Europe/Berlin [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    tz: Option<String>,
     /// Which messages: active, also those that an in-place compaction set aside, or also those that
     /// were taken back [default: active]
     #[arg(long, value_name = "WHICH", value_parser = message_names())]
@@ -222,6 +226,7 @@ pub(super) fn run(
         overwrite: args.overwrite(format, &target),
         record: if args.no_manifest { Record::Nothing } else { Record::Manifest },
         exported_at: environment.now(),
+        zone: args.zone(format, environment)?,
         reach: if args.delete_after_verified { Reach::Everything } else { Reach::Selected },
         listing: args.listing(global),
         renewal: Renewal::All,
@@ -354,6 +359,20 @@ impl ExportArgs {
             Shown::Active
         };
         self.messages.as_deref().and_then(Shown::named).unwrap_or(default)
+    }
+
+    fn zone(&self, format: &Format, environment: &Environment) -> Result<TimeZone, UsageError> {
+        let Some(name) = &self.tz else { return Ok(TimeZone::UTC) };
+        if !format.can(Feature::ShowsTimes) {
+            return Err(UsageError::new(format!("--tz does not apply to {}", format.name)));
+        }
+        if name == "local" {
+            return Ok(environment.clock.zone.clone());
+        }
+        TimeZone::get(name).map_err(|_| {
+            UsageError::new(format!("--tz: there is no zone `{name}`"))
+                .hint("local, UTC, or a name such as Europe/Berlin")
+        })
     }
 
     fn overwrite(&self, format: &Format, target: &Target) -> Overwrite {

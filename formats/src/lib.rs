@@ -268,6 +268,8 @@ pub static FORMATS: &[Format] = &[
     trace::HERMES,
     tuning::chat::KEEP,
     tuning::chat::DROP,
+    tuning::sharegpt::KEEP,
+    tuning::sharegpt::DROP,
 ];
 
 #[cfg(test)]

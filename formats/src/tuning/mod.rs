@@ -16,6 +16,7 @@ use crate::model::{Message, MessageColumn, Role, Session, SessionColumn, Standin
 use crate::{FormatWriter, NothingToShow, SessionHead, SessionWriter, Variant};
 
 pub(crate) mod chat;
+pub(crate) mod sharegpt;
 mod text;
 
 /// Names of tools that a session has room for.

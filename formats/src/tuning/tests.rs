@@ -1,6 +1,6 @@
 use serde_json::{Value as Json, json};
 
-use super::chat;
+use super::{chat, sharegpt};
 use crate::Format;
 use crate::model::{Message, MessageColumn, SessionColumn, Value};
 use crate::testing::{json as cell, message, sample, session, text, write};
@@ -166,4 +166,35 @@ fn a_line_stays_one_whatever_is_said() {
     for n in 0..3 {
         assert_eq!(object["messages"][n]["content"], odd);
     }
+}
+
+#[test]
+fn sharegpt_takes_turns_and_loses_no_word() {
+    let thought = (MessageColumn::Reasoning, text("Two calls."));
+    let mut asks = says("I look.", &["a", "b"]);
+    asks.set(thought.0, thought.1);
+    let messages =
+        vec![user("Look."), asks, gives("b", "two"), gives("a", "one"), says("Done.", &["c"])];
+    let values = |format| {
+        let object = object(format, messages.clone());
+        let turns = object["conversations"].as_array().unwrap().iter();
+        let text = |turn: &Json, key: &str| turn[key].as_str().unwrap().to_owned();
+        turns.map(|turn| (text(turn, "from"), text(turn, "value"))).collect::<Vec<_>>()
+    };
+    let call = "<tool_call>\n{\"name\": \"ls\", \"arguments\": {}}\n</tool_call>";
+    let asked = format!("I look.\n{call}\n{call}");
+    let wanted = [
+        ("system", "Be kind.".to_owned()),
+        ("human", "Look.".to_owned()),
+        ("gpt", format!("<think>\nTwo calls.\n</think>\n{asked}")),
+        ("tool", "one\n</tool_response>\n<tool_response>\ntwo".to_owned()),
+        ("gpt", format!("Done.\n{call}")),
+    ]
+    .map(|(from, value)| (from.to_owned(), value));
+    assert_eq!(values(&sharegpt::KEEP), wanted);
+    assert_eq!(values(&sharegpt::DROP)[2].1, asked);
+    let tools = object(&sharegpt::KEEP, messages.clone())["tools"].clone();
+    let tools: Json = serde_json::from_str(tools.as_str().unwrap()).unwrap();
+    assert_eq!(tools[0]["name"], "ls");
+    assert_eq!(object(&sharegpt::KEEP, vec![user("Hi."), says("Hi.", &[])])["tools"], "[]");
 }

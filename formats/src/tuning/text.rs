@@ -34,17 +34,28 @@ impl Text {
     }
 
     /// Appends another's paragraphs.
-    pub(super) fn append(&mut self, mut other: Self) -> io::Result<()> {
+    pub(super) fn append(&mut self, other: Self) -> io::Result<()> {
         if other.is_empty() {
             return Ok(());
         }
         if !self.is_empty() {
             self.push("\n\n")?;
         }
+        self.push_all(other)
+    }
+
+    /// Appends another, as it is.
+    pub(super) fn push_all(&mut self, mut other: Self) -> io::Result<()> {
         other.copy_to(self.spool())
     }
 
-    fn push(&mut self, text: &str) -> io::Result<()> {
+    /// Begins a line, where something stands before it.
+    pub(super) fn break_line(&mut self) -> io::Result<()> {
+        if self.is_empty() { Ok(()) } else { self.push("\n") }
+    }
+
+    /// Appends a text, as it is.
+    pub(super) fn push(&mut self, text: &str) -> io::Result<()> {
         let mut quoted = Vec::with_capacity(text.len() + 2);
         portable::string(&mut quoted, text);
         self.spool().write_all(&quoted[1..quoted.len() - 1])
@@ -55,7 +66,7 @@ impl Text {
     }
 
     /// Writes it without the quotes.
-    pub(super) fn copy_to(&mut self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    fn copy_to(&mut self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         let Some(spool) = &mut self.0 else { return Ok(()) };
         spool.rewind()?;
         io::copy(spool, out)?;

@@ -89,7 +89,9 @@ impl Shape for Chat {
     fn tools(&self, names: &[String], out: &mut dyn Write) -> io::Result<()> {
         for (n, name) in names.iter().enumerate() {
             out.write_all(if n == 0 { br#", "tools": ["# } else { b", " })?;
-            write!(out, r#"{{"type": "function", "function": {{"name": "{name}", "parameters": "#)?;
+            write!(out, r#"{{"type": "function", "function": {{"name": "{name}", "#)?;
+            // There is nothing to describe it by, but some templates ask for a description.
+            out.write_all(br#""description": "", "parameters": "#)?;
             out.write_all(br#"{"type": "object", "properties": {}}}}"#)?;
         }
         if names.is_empty() { Ok(()) } else { out.write_all(b"]") }

@@ -139,7 +139,7 @@ fn ids_names_and_arguments_are_made_such_as_trainers_take() {
         object["tools"].as_array().unwrap().iter().map(|t| &t["function"]).collect();
     assert_eq!(
         tools[0],
-        &json!({"name": "mcp_read_file", "parameters": {"type": "object", "properties": {}}})
+        &json!({"name": "mcp_read_file", "description": "", "parameters": {"type": "object", "properties": {}}})
     );
     assert_eq!(tools.len(), 4);
 }

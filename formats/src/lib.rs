@@ -20,6 +20,7 @@ mod pairing;
 mod portable;
 pub mod program;
 mod prompts;
+mod sts;
 mod tally;
 mod time;
 mod trace;
@@ -266,6 +267,7 @@ pub static FORMATS: &[Format] = &[
     prompts::MD,
     trace::CLAUDE,
     trace::HERMES,
+    sts::FORMAT,
     tuning::chat::KEEP,
     tuning::chat::DROP,
     tuning::sharegpt::KEEP,

@@ -17,6 +17,7 @@ pub const FILES: &[(&str, &str)] = files![
     "chat.toml",
     "ci.toml",
     "clouds.toml",
+    "code.toml",
     "commands.toml",
     "crypto.toml",
     "data.toml",

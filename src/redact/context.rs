@@ -8,14 +8,16 @@ use std::ops::Range;
 
 use super::cursor::Quote;
 use super::end::{limit, value_end};
-use super::header::{cookie_pairs, is_cookie_name, scheme_len};
+use super::header::{cookie_pairs, is_cookie_name, joint_len, scheme_len};
 use super::name::{Claim, claim};
 use super::natural::looks_random;
 use super::read::{Opening, Operator, opening};
 use super::rule::Group;
+use super::table::column_under;
 use super::tongues::is_end;
 use super::url::{authority, is_url_password, is_url_token, userinfo};
 use super::value::{Setting, is_secret};
+use super::words::WordSet;
 
 /// What kind of context gave a secret away; its name stands in the marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +80,7 @@ impl Kind {
 
     pub(super) fn of(claim: Claim) -> Self {
         match claim {
-            Claim::Password => Self::Password,
+            Claim::Password | Claim::Pass => Self::Password,
             Claim::Secret => Self::Secret,
             Claim::Token | Claim::Key => Self::Token,
         }
@@ -105,6 +107,12 @@ pub fn contexts() -> impl Iterator<Item = Context> {
         description: kind.description(),
     })
 }
+
+/// Words of a declaration: no part of the name that follows them.
+static TYPES: WordSet = WordSet::new(
+    "string str text char bytes final const static let var val auto private public protected \
+    readonly my local dim set",
+);
 
 /// The walk over one text.
 pub(super) struct Walk<'t> {
@@ -144,6 +152,7 @@ impl<'t> Walk<'t> {
             self.found.push((range, Kind::Password));
             return;
         }
+        self.cells_under(&name);
         let Some(open) = opening(self.text, &name) else {
             return;
         };
@@ -156,6 +165,19 @@ impl<'t> Walk<'t> {
             self.cookies(&open, written.starts_with('-'));
         } else if let Some(claim) = claim(written) {
             self.value(&name, open, claim);
+        }
+    }
+
+    /// Secrets in the cells under a name that heads a table's column.
+    fn cells_under(&mut self, name: &Range<usize>) {
+        let Some(claim) = claim(&self.text[name.clone()]) else { return };
+        let Some(column) = column_under(self.text, name) else { return };
+        let operator = if column.is_drawn { Operator::Colon } else { Operator::Cell };
+        let setting = Setting { operator, quoted: false, certain: false };
+        for cell in column.cells {
+            if !cell.is_empty() && is_secret(&self.text[cell.clone()], claim, setting) {
+                self.found.push((cell, Kind::of(claim)));
+            }
         }
     }
 
@@ -173,8 +195,8 @@ impl<'t> Walk<'t> {
     /// Whether a short word without a digit follows, as in most sentences and most code; asked
     /// before anything that costs more.
     fn is_plainly_prose(&self, name: &Range<usize>, open: &Opening) -> bool {
-        let is_loose =
-            matches!(open.operator, Operator::Blank | Operator::Prose) && open.quote == Quote::Bare;
+        let is_loose = matches!(open.operator, Operator::Blank | Operator::Prose | Operator::List)
+            && open.quote == Quote::Bare;
         if !is_loose
             || self.text[name.clone()].ends_with("word")
             || self.text[name.clone()].starts_with('-')
@@ -260,7 +282,11 @@ impl<'t> Walk<'t> {
                 break;
             }
             let before = &bytes[start.saturating_sub(20)..start - 1];
-            start -= 1 + before.iter().rev().take_while(|b| b.is_ascii_alphabetic()).count();
+            let len = before.iter().rev().take_while(|b| b.is_ascii_alphabetic()).count();
+            if TYPES.holds(&self.text[start - 1 - len..start - 1]) {
+                break;
+            }
+            start -= 1 + len;
         }
         start..name.end
     }
@@ -272,6 +298,9 @@ impl<'t> Walk<'t> {
         }
         let scheme = scheme_len(&self.text[open.start..]);
         open.start += scheme;
+        if scheme > 0 {
+            open.start += joint_len(&self.text[open.start..]);
+        }
         if scheme > 0 && open.quote == Quote::Bare {
             open.operator = Operator::Tight;
         }
@@ -287,8 +316,9 @@ impl<'t> Walk<'t> {
         } else {
             claim
         };
+        let claim = if open.operator == Operator::List { claim.min(Claim::Token) } else { claim };
         let range = open.start..end;
-        if self.is_fingerprint(name, &range) {
+        if self.is_fingerprint(name, &range) || self.is_of_other_names(name, &range) {
             return;
         }
         if !range.is_empty() && is_secret(&self.text[range.clone()], claim, setting) {
@@ -309,9 +339,18 @@ impl<'t> Walk<'t> {
     fn is_fingerprint(&self, name: &Range<usize>, value: &Range<usize>) -> bool {
         let is_capital = |b: u8| b.is_ascii_digit() || (b'A'..=b'F').contains(&b);
         let value = &self.text[value.clone()];
-        self.text[name.clone()].eq_ignore_ascii_case("key")
+        let name = &self.text[name.clone()];
+        (name.eq_ignore_ascii_case("key") || name.ends_with("signingkey"))
             && matches!(value.len(), 8 | 16 | 32 | 40)
             && value.bytes().all(is_capital)
+    }
+
+    /// `${PASSWORD:?message}` of a shell, `arn:aws:secretsmanager:…:123456789012:secret:name`.
+    fn is_of_other_names(&self, name: &Range<usize>, value: &Range<usize>) -> bool {
+        let before = &self.text[..name.start];
+        before.ends_with("${") && self.text[value.clone()].starts_with('?')
+            || before.ends_with(':')
+                && before[limit(before, before.len().saturating_sub(80))..].contains("arn:aws")
     }
 
     fn end_of(&mut self, open: &Opening) -> usize {

@@ -91,3 +91,10 @@ pub(super) fn scheme_len(value: &str) -> usize {
     let blanks = value[scheme.len()..].bytes().take_while(|b| *b == b' ').count();
     scheme.len() + blanks
 }
+
+/// The length of what joins a scheme to its credential in code: `' + '`, `" . "`.
+pub(super) fn joint_len(value: &str) -> usize {
+    const JOINTS: &[&str] =
+        &["' + '", "\" + \"", "'+'", "\"+\"", "' . '", "\" . \"", "\", \"", "', '"];
+    JOINTS.iter().find(|joint| value.starts_with(**joint)).map_or(0, |joint| joint.len())
+}

@@ -56,7 +56,7 @@ struct Frame<'t> {
     /// Whether the next string is a key.
     at_key: bool,
     key: Option<Cow<'t, str>>,
-    /// What `name` or `key` says in this object.
+    /// What `name` or `key` says in this object, or the key that the object stands under.
     name: Option<Cow<'t, str>>,
     is_sensitive: bool,
     /// The string under `value`, if it was left as it is.
@@ -93,14 +93,9 @@ impl Walk<'_, '_> {
     }
 
     fn open(&mut self, is_object: bool) {
-        let inherited =
-            if is_object { None } else { self.frames.last().and_then(|f| f.key.clone()) };
-        self.frames.push(Frame {
-            is_object,
-            at_key: is_object,
-            key: inherited,
-            ..Frame::default()
-        });
+        let above = self.frames.last().and_then(|f| f.key.clone());
+        let (key, name) = if is_object { (None, above) } else { (above, None) };
+        self.frames.push(Frame { is_object, at_key: is_object, key, name, ..Frame::default() });
     }
 
     fn close(&mut self) {

@@ -20,6 +20,8 @@ pub enum Claim {
     Token,
     /// An API key, client secret and the like: the value must not be a word or a name.
     Secret,
+    /// A pass: a password if it has what no word has.
+    Pass,
     /// A password, which may look like anything.
     Password,
 }
@@ -69,6 +71,7 @@ static PASSWORDS: WordSet = WordSet::new(
     "\
     password passwords passwd passphrase passcode pwd psk passwort kennwort senha \
     contrasena motdepasse mdp wachtwoord passord adgangskode kodeord losenord salasana haslo \
+    adgangskoden kodeordet passordet losenordet wachtwoorden salasanani hasla hesla parolam sifrem \
     heslo geslo jelszo lozinka sifre parola userpass requirepass masterauth storepass keypass sshpass \
     dbpass rootpass adminpass userpassword passw passwrd pw",
 );
@@ -131,7 +134,7 @@ static HARMLESS: WordSet = WordSet::new(
     current lookahead cancellation cancel logprob delimiter string per arrow column \
     document hot json xml name field sync resume event fim reasoning eot pagination \
     decoder s3 bucket is has no by on press any enter shortcut message dedupe dedup shard \
-    hash range",
+    hash range site",
 );
 
 /// After the head: they change nothing.
@@ -154,6 +157,12 @@ pub(super) fn claim(name: &str) -> Option<Claim> {
         words = rest;
     }
     let (head, before) = words.split_last()?;
+    if let [.., public, key] = before
+        && public.eq_ignore_ascii_case("public")
+        && key.eq_ignore_ascii_case("key")
+    {
+        return None;
+    }
     let qualifier = before.last().copied().unwrap_or_default();
     let claim = head_claim(head, qualifier);
     if name.is_ascii() { claim } else { claim.or_else(|| tongues::claim(name)) }
@@ -166,6 +175,9 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
     }
     if is("pass") && OWNERS.holds(qualifier) || is("passe") && qualifier == "de" {
         return Some(Claim::Password);
+    }
+    if is("pass") && qualifier.is_empty() {
+        return Some(Claim::Pass);
     }
     if is("key") || is("keys") {
         return key_claim(qualifier);

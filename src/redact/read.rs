@@ -30,16 +30,23 @@ pub(super) enum Operator {
     Percent,
     /// `is`, `was`.
     Prose,
+    /// `, ` between the parts of a sentence.
+    List,
     /// A blank.
     Blank,
 }
 
 /// Words and signs that join a name to its value in sentences of some languages.
 const LINKS: &[&str] = &[
+    "is now ",
+    "is set to ",
     "is: ",
     "is ",
     "was ",
     "is:",
+    "should be ",
+    "must be ",
+    "from ",
     "to ",
     "of ",
     "as ",
@@ -54,6 +61,19 @@ const LINKS: &[&str] = &[
     "-> ",
     "→ ",
     "это ",
+    "lautet: ",
+    "lautet ",
+    "je ",
+    "jest ",
+    "är ",
+    "er ",
+    "on ",
+    "este ",
+    "e ",
+    "е ",
+    "είναι ",
+    "là ",
+    "adalah ",
     "set to ",
     "changed to ",
     "reset to ",
@@ -78,7 +98,7 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
     at.skip_blanks();
     at.skip_prompt();
     let blanks = at.at > closed;
-    let is_tag = name.start > 0 && at.bytes[name.start - 1] == b'<';
+    let is_tag = begins_tag(text, name.start);
     let operator = at.operator(blanks, quoted_name, is_tag)?;
     let (start, quote) = at.open_value(operator)?;
     let is_none = match operator {
@@ -91,6 +111,18 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
         return None;
     }
     Some(Opening { start, quote, operator, quoted_name })
+}
+
+/// Whether what begins at `start` is the name of a tag: `<name`, `<ns:name`, `&lt;name`.
+fn begins_tag(text: &str, start: usize) -> bool {
+    let before = &text[..start];
+    let namespace =
+        |before: &str| before.trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
+    let before = match before.strip_suffix(':') {
+        Some(prefix) => &prefix[..namespace(prefix)],
+        None => before,
+    };
+    before.ends_with('<') || before.ends_with("&lt;")
 }
 
 impl Cursor<'_> {
@@ -164,10 +196,21 @@ impl Cursor<'_> {
                 self.at += 1;
                 self.bridge().or(Some(Operator::Call))
             }
-            b'>' if is_tag => {
+            b'(' => {
                 self.at += 1;
+                Some(Operator::Prose)
+            }
+            b',' if self.starts(", ") => {
+                self.at += 1;
+                Some(Operator::List)
+            }
+            b'>' if is_tag || quoted_name => {
+                self.at += 1;
+                self.eat_any(&["<value>", "<string>"]);
                 Some(Operator::Tag)
             }
+            b'&' if is_tag && self.eat("&gt;") => Some(Operator::Tag),
+            _ if is_tag && blanks && self.skip_attributes() => Some(Operator::Tag),
             b'|' if blanks => {
                 self.at += 1;
                 Some(Operator::Cell)
@@ -179,6 +222,17 @@ impl Cursor<'_> {
             }
             _ => self.bridge().or_else(|| self.word(blanks)),
         }
+    }
+
+    /// ` Type="x">` after the name of a tag.
+    fn skip_attributes(&mut self) -> bool {
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 160)];
+        let Some(len) = ahead.iter().position(|b| matches!(b, b'>' | b'<' | b'\n')) else {
+            return false;
+        };
+        let closes = ahead[len] == b'>' && !ahead[..len].ends_with(b"/");
+        self.at += if closes { len + 1 } else { 0 };
+        closes
     }
 
     /// `, "value": ` and ` value=` after a name that was itself a value.
@@ -238,30 +292,39 @@ impl Cursor<'_> {
         if self.skip_clause() || self.eat_any(LINKS) {
             return Some(Operator::Prose);
         }
+        if self.eat_any(&["-value ", "-string "]) {
+            return Some(Operator::Equals);
+        }
         Some(Operator::Blank)
     }
 
     /// `string = ` after a name, as Go declares it.
     fn skip_declared_type(&mut self) -> bool {
         let mut next = *self;
-        let is_type = next.eat_any(&["string", "[]byte", "char", "str", "text"]);
+        let is_type = next.eat_any(&["string", "[]byte", "char", "str", "text", "as string"]);
         next.skip_blanks();
         let assigns = is_type && next.eat("=") && next.peek() != Some(b'=');
         self.at = if assigns { next.at } else { self.at };
         assigns
     }
 
-    /// `for bob:` and `to proceed to installation:` between a name and its value.
+    /// `for bob:`, `for the router is` and `от роутера:` between a name and its value.
     fn skip_clause(&mut self) -> bool {
+        const STARTS: &[&str] = &[
+            "for ", "to ", "of ", "in ", "on ", "от ", "для ", "к ", "для ", "für ", "zum ",
+            "vom ", "pour ", "de ", "du ", "para ", "do ", "da ", "del ", "per ", "voor ", "van ",
+        ];
         let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 64)];
-        let is_prose = |b: &&u8| b.is_ascii_alphabetic() || b" '@.-_".contains(b);
+        if !STARTS.iter().any(|start| ahead.starts_with(start.as_bytes())) {
+            return false;
+        }
+        let is_prose = |b: &&u8| b.is_ascii_alphabetic() || !b.is_ascii() || b" '@.-_".contains(b);
         let len = ahead.iter().take_while(is_prose).count();
         let ends =
             ahead.get(len) == Some(&b':') && !matches!(ahead.get(len + 1), Some(b'/' | b':'));
-        let is_clause =
-            ends && [b"for " as &[u8], b"to ", b"of ", b"in "].iter().any(|p| ahead.starts_with(p));
-        self.at += if is_clause { len + 1 } else { 0 };
-        is_clause
+        let link = memchr::memmem::find(&ahead[..len], b" is ");
+        self.at += if ends { len + 1 } else { link.map_or(0, |at| at + " is ".len()) };
+        ends || link.is_some()
     }
 
     /// `: str = ` after a name: the type, and the `=` that makes an assignment of it. What has a
@@ -293,6 +356,10 @@ impl Cursor<'_> {
             Operator::Colon | Operator::Equals | Operator::Prose => self.skip_to_next_line(),
             Operator::Tag => self.skip_indent(),
             _ => {}
+        }
+        if matches!(operator, Operator::Colon | Operator::Equals | Operator::Tight) {
+            self.skip_node();
+            self.skip_alternative();
         }
         self.skip_call();
         if self.peek() == Some(b'[')
@@ -328,8 +395,61 @@ impl Cursor<'_> {
         MARKS.iter().find(|mark| self.starts(mark)).map_or(0, |mark| mark.len())
     }
 
-    /// `SecretStr("` before a value.
+    /// What stands before a value that is a node of YAML (`&anchor`, `!!str`), an object that
+    /// holds it (`{"value": `), or a here-document (`<<EOT` and the line's end).
+    fn skip_node(&mut self) {
+        let is_word = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_' || **b == b'-';
+        let mut next = *self;
+        if next.eat("<<") {
+            next.eat_any(&["-", "~"]);
+            next.eat_quote();
+            next.at += next.bytes[next.at..].iter().take(40).take_while(is_word).count();
+            next.eat_quote();
+            let opens = next.eat_any(&["\r\n", "\n", "\\n"]);
+            next.skip_blanks();
+            *self = if opens { next } else { *self };
+        } else if next.eat_any(&["&", "!!"]) {
+            let len = next.bytes[next.at..].iter().take(40).take_while(is_word).count();
+            next.at += len;
+            let is_node = len > 0 && next.peek() == Some(b' ');
+            next.skip_blanks();
+            *self = if is_node { next } else { *self };
+        } else if next.eat("{") {
+            next.eat_any(&["\r\n", "\n", "\\n"]);
+            next.skip_blanks();
+            let named = next.eat_quote().is_some() && next.eat("value");
+            next.eat_quote();
+            next.skip_blanks();
+            let opens = named && next.eat(":");
+            next.skip_blanks();
+            *self = if opens { next } else { *self };
+        }
+    }
+
+    /// `process.env.TOKEN || ` and its like before a value that stands in where there is none.
+    fn skip_alternative(&mut self) {
+        const SIGNS: [&[u8]; 4] = [b"|| ", b"?? ", b" or ", b"?: "];
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 80)];
+        let line =
+            ahead.split(|b| matches!(b, b'\n' | b';' | b',' | b'{')).next().unwrap_or_default();
+        if !line.first().is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'$' | b'_')) {
+            return;
+        }
+        let finds = |sign: &&[u8]| memchr::memmem::find(line, sign).map(|at| at + sign.len());
+        let Some(end) = SIGNS.iter().find_map(finds) else {
+            return;
+        };
+        let mut next = Cursor { at: self.at + end, ..*self };
+        next.skip_blanks();
+        let before = next.at;
+        if next.eat_quote().is_some() {
+            self.at = before;
+        }
+    }
+
+    /// `SecretStr("` before a value, and `[]byte("`.
     fn skip_call(&mut self) {
+        self.eat("[]");
         let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 32)];
         let len = ahead
             .iter()

@@ -79,7 +79,7 @@ pub(super) fn is_reference(value: &str, quoted: bool) -> bool {
         || value.starts_with("%(")
         || value == "%s"
         || value == "%v"
-        || value.starts_with('{') && (value.ends_with('}') || !quoted)
+        || value.starts_with('{') && (value.ends_with('}') || !quoted) && !is_braced_secret(value)
         || value.starts_with('&') && !quoted
         || value.starts_with('!') && !quoted && !value.contains(|c: char| c.is_ascii_digit())
         || value.contains("://")
@@ -92,6 +92,17 @@ pub(super) fn is_reference(value: &str, quoted: bool) -> bool {
         || value.contains(".+")
         || has_braces(value)
         || !quoted && is_code(value)
+}
+
+/// `{x9!kQ}`: ODBC's quotation of a password.
+fn is_braced_secret(value: &str) -> bool {
+    let inner = value.trim_matches(['{', '}']);
+    let has_sign = inner.contains(['!', '@', '#', '%', '^', '&', '*', '=']);
+    value.len() > inner.len() + 1
+        && looks_random(inner)
+        && (has_sign || inner.len() >= 10)
+        && inner.contains(|c: char| c.is_ascii_digit())
+        && !inner.contains(['{', '}', '.', ':', '(', '['])
 }
 
 /// `__u32`, `size_t`.

@@ -34,7 +34,7 @@ impl Setting {
     fn is_prose(self) -> bool {
         let is_loose = matches!(
             self.operator,
-            Operator::Blank | Operator::Prose | Operator::Compare | Operator::Cell
+            Operator::Blank | Operator::Prose | Operator::List | Operator::Compare | Operator::Cell
         );
         is_loose && !self.quoted && !self.certain
     }
@@ -73,6 +73,7 @@ pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
     };
     match claim {
         Claim::Password => is_password(value, &traits, setting),
+        Claim::Pass => is_pass(value, &traits) && is_password(value, &traits, setting),
         Claim::Secret => is_opaque(value, &traits, setting),
         Claim::Token => is_token(value, &traits, setting),
         Claim::Key => value.len() >= 16 && !traits.hex && is_token(value, &traits, setting),
@@ -131,9 +132,10 @@ fn is_password(value: &str, traits: &Traits, setting: Setting) -> bool {
     }
     let is_prose = setting.is_prose();
     if is_prose {
+        let is_mixed = traits.digits > 0 && traits.letters > 0;
         return value.len() >= 6
             && (looks_random(value)
-                || traits.digits > 0 && traits.letters > 0 && traits.separators == 0);
+                || is_mixed && (traits.separators == 0 || is_phrase(value, traits, setting)));
     }
     if traits.letters == 0 {
         return traits.digits >= 6 || traits.symbols > 0 && traits.digits > 0;
@@ -152,6 +154,21 @@ fn is_password(value: &str, traits: &Traits, setting: Setting) -> bool {
             && is_plain_word
             && value.len() >= 6
             && setting.operator != Operator::Call
+}
+
+/// `Meadow-Ember-92`, as password managers draw them.
+fn is_phrase(value: &str, traits: &Traits, setting: Setting) -> bool {
+    matches!(setting.operator, Operator::Prose | Operator::Cell)
+        && value.len() >= 10
+        && (2..traits.letters).contains(&traits.upper)
+        && !value.contains(['.', '/', ':'])
+}
+
+/// What tells a password from the pass of a compiler, or of a test.
+fn is_pass(value: &str, traits: &Traits) -> bool {
+    let is_mixed = traits.digits > 0 && traits.letters > 0;
+    traits.symbols > 0 && traits.letters > 0
+        || is_mixed && (traits.upper > 0 || value.len() >= 10 || looks_random(value))
 }
 
 fn is_opaque(value: &str, traits: &Traits, setting: Setting) -> bool {
@@ -181,7 +198,12 @@ fn is_token(value: &str, traits: &Traits, setting: Setting) -> bool {
     }
     let needs_digits = matches!(
         setting.operator,
-        Operator::Blank | Operator::Prose | Operator::Compare | Operator::Cell | Operator::Call
+        Operator::Blank
+            | Operator::Prose
+            | Operator::List
+            | Operator::Compare
+            | Operator::Cell
+            | Operator::Call
     );
     if needs_digits && (traits.digits == 0 || value.len() < 12) {
         return false;
@@ -197,7 +219,7 @@ fn is_passphrase(value: &str, claim: Claim, setting: Setting) -> bool {
     let words: Vec<&str> = value.split_whitespace().collect();
     let random = |w: &&str| w.len() >= 8 && looks_random(w);
     match claim {
-        Claim::Password | Claim::Secret => {
+        Claim::Password | Claim::Pass | Claim::Secret => {
             setting.quoted && words.len() <= 3 && words.iter().any(random)
         }
         Claim::Token | Claim::Key => false,

@@ -19,6 +19,8 @@ pub mod manifest;
 pub mod progress;
 pub mod redact;
 pub mod scan;
+pub mod seal;
 pub mod store;
+mod unpack;
 pub mod verify;
 pub mod view;

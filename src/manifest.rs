@@ -61,9 +61,18 @@ pub struct Entry {
     /// What the session was like when it was written; another one where it has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
+    /// A digest of all that its messages hold, as they were then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<String>,
+    /// Another one where the file is encrypted to others; `None` where it is not encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed_to: Option<String>,
     /// When the session was found to have left the store, in seconds since the epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gone_at: Option<f64>,
+    /// Sessions that stayed in the store and had this one for their parent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<String>,
     /// How its name was made, where that is not the usual way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naming: Option<String>,
@@ -352,7 +361,10 @@ mod tests {
             only_copy: false,
             disclosure: None,
             mark: None,
+            texts: None,
+            sealed_to: None,
             gone_at: None,
+            children: Vec::new(),
             naming: None,
             redacted: Redacted::No(false),
             redactions: std::collections::BTreeMap::new(),

@@ -13,7 +13,9 @@ use crate::export::is_staging;
 use crate::manifest::{self, Entry, Manifest};
 use crate::progress::Progress;
 use crate::redact::{Redactor, Scope};
+use crate::seal::Identities;
 use crate::store::{self, Shown, Snapshot};
+use crate::unpack;
 
 /// What a verification found. Paths are as the user can open them.
 #[derive(Debug, Default, Serialize)]
@@ -28,11 +30,31 @@ pub struct Report {
     pub stale: Vec<PathBuf>,
     /// There, in a format of ours, and not listed.
     pub unlisted: Vec<PathBuf>,
+    /// Encrypted, what the manifest says, and not to be opened with the keys that were given.
+    pub closed: Vec<Closed>,
     /// Lines of a manifest that are no entries, or whose path leads out of its folder.
     pub bad_lines: Vec<BadLine>,
     /// The comparison with the store, where one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<Difference>,
+}
+
+/// An encrypted file that cannot be read to its end.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Closed {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+/// What became of a listed file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// It is what its line says.
+    Intact,
+    /// It is not, and that was taken down.
+    Other,
 }
 
 /// A line of a manifest that tells nothing of a file beside it.
@@ -69,18 +91,21 @@ pub struct Grown {
 impl Report {
     /// Whether nothing differs.
     pub fn is_clean(&self) -> bool {
-        let Self { intact: _, missing, changed, stale, unlisted, bad_lines, store } = self;
+        let Self { intact: _, missing, changed, stale, unlisted, closed, bad_lines, store } = self;
         let paths = [missing, changed, stale, unlisted].into_iter().all(Vec::is_empty);
         paths
+            && closed.is_empty()
             && bad_lines.is_empty()
             && store.as_ref().is_none_or(|store| *store == Difference::default())
     }
 }
 
-/// Verifies folders whole, and files by the manifest beside them.
+/// Verifies folders whole, and files by the manifest beside them. With identities, encrypted files are
+/// read to their ends, too.
 pub fn verify(
     targets: &[PathBuf],
     store: Option<&Path>,
+    identities: &Identities,
     progress: &dyn Progress,
 ) -> Result<Report, Error> {
     let mut report = Report::default();
@@ -98,7 +123,7 @@ pub fn verify(
         } else {
             report.find_unlisted(&folder, &manifest)?;
         }
-        report.check(&folder, &manifest, progress)?;
+        report.check(&folder, &manifest, identities, progress)?;
         let whole = |entry: &&Entry| entry.disclosure.is_none();
         archived.extend(current(&manifest).into_values().filter(whole).cloned());
     }
@@ -176,6 +201,7 @@ impl Report {
         &mut self,
         folder: &Path,
         manifest: &Manifest,
+        identities: &Identities,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         let (by_path, counting) = (manifest.current(), current(manifest));
@@ -187,7 +213,12 @@ impl Report {
                 return Err(Error::Cancelled);
             }
             let excused = !counting.contains_key(name);
-            self.check_file(folder, entry, excused, &said)?;
+            if self.check_file(folder, entry, excused, &said)? == Found::Intact
+                && entry.sealed_to.is_some()
+                && !identities.is_empty()
+            {
+                self.open(folder.join(&entry.path), identities);
+            }
             progress.step();
         }
         Ok(())
@@ -199,31 +230,41 @@ impl Report {
         entry: &Entry,
         excused: bool,
         said: &HashSet<(&str, &str)>,
-    ) -> Result<(), Error> {
+    ) -> Result<Found, Error> {
         let path = folder.join(&entry.path);
         match fs::symlink_metadata(&path) {
             Ok(meta) if meta.is_file() => {}
             Ok(_) => {
                 self.changed.push(path);
-                return Ok(());
+                return Ok(Found::Other);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if !excused {
                     self.missing.push(path);
                 }
-                return Ok(());
+                return Ok(Found::Other);
             }
             Err(source) => return Err(Error::Io { path, source }),
         }
         let found = manifest::digest(&path)?;
         if entry.sha256 == found.sha256 {
             self.intact += 1;
+            return Ok(Found::Intact);
         } else if said.contains(&(entry.path.as_str(), found.sha256.as_str())) {
             self.stale.push(path);
         } else {
             self.changed.push(path);
         }
-        Ok(())
+        Ok(Found::Other)
+    }
+
+    /// The digest is right; whether what is in the file can be read is another matter.
+    fn open(&mut self, path: PathBuf, identities: &Identities) {
+        let opened = fs::File::open(&path).and_then(|file| unpack::reader(file, identities));
+        let read = opened.and_then(|mut text| io::copy(&mut text, &mut io::sink()));
+        if let Err(error) = read {
+            self.closed.push(Closed { path, reason: error.to_string() });
+        }
     }
 
     fn find_unlisted_among(

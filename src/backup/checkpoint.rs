@@ -12,6 +12,7 @@ use super::lock::OWN;
 use super::{Error, Request, failed};
 use crate::filter::Selection;
 use crate::manifest;
+use crate::store::FileState;
 
 const NAME: &str = "checkpoint.json";
 
@@ -21,17 +22,21 @@ pub(super) struct Checkpoint {
     /// Of the store; `None` where a later write might not show.
     store: Option<String>,
     path: PathBuf,
+    /// Whom the files are encrypted to.
+    #[serde(default)]
+    sealed_to: Option<String>,
     tool: String,
     /// Of the folder and its manifest; known when the run ends.
     folder: Option<String>,
 }
 
 impl Checkpoint {
-    pub(super) fn of(request: &Request, stamp: Option<String>) -> Self {
+    pub(super) fn of(request: &Request, state: &FileState) -> Self {
         let everything = matches!(request.selection, Selection::All);
         Self {
-            store: stamp.filter(|_| everything),
+            store: everything.then(|| state.text.clone()),
             path: fs::canonicalize(&request.store).unwrap_or_else(|_| request.store.clone()),
+            sealed_to: request.recipients.as_ref().map(|to| to.digest().to_owned()),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             folder: None,
         }
@@ -45,10 +50,11 @@ impl Checkpoint {
         now.store.is_some() && now.folder.is_some() && last == Some(now)
     }
 
-    /// Records that the run ended well.
-    pub(super) fn write(&self, folder: &Path) -> Result<(), Error> {
+    /// Records that the run ended well; unless the store was steady it says nothing of that.
+    pub(super) fn write(&self, folder: &Path, is_steady: bool) -> Result<(), Error> {
         let own = folder.join(OWN);
-        let reached = Self { folder: stamp(folder), ..self.clone() };
+        let store = self.store.clone().filter(|_| is_steady);
+        let reached = Self { store, folder: stamp(folder), ..self.clone() };
         let wrote = NamedTempFile::new_in(&own).and_then(|file| {
             serde_json::to_writer(&file, &reached)?;
             file.persist(own.join(NAME)).map(drop).map_err(|error| error.error)

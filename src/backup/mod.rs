@@ -5,6 +5,7 @@
 //! store stay in the folder and are marked.
 
 mod checkpoint;
+pub mod cold;
 mod lock;
 pub mod restore;
 mod snapshots;
@@ -12,13 +13,17 @@ mod snapshots;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::export::{
-    self, Encoding, Lineage, Listing, Names, Overwrite, Pattern, Reach, Record, Renewal, Target,
+    self, Encoding, Lineage, Listing, Look, Names, Overwrite, Pattern, Reach, Record, Renewal,
+    Target,
 };
 use crate::filter::Selection;
+use crate::manifest::{Entry, Manifest};
 use crate::progress::Progress;
 use crate::redact::Redactor;
+use crate::seal::Recipients;
 use crate::store::{self, Shown};
 use checkpoint::Checkpoint;
 use lock::Lock;
@@ -34,6 +39,10 @@ pub struct Request {
     pub selection: Selection,
     /// Whether a copy of the whole store is kept, too, and for how long.
     pub copies: Option<Retention>,
+    /// Whom files are encrypted to.
+    pub recipients: Option<Arc<Recipients>>,
+    /// How closely sessions are looked at where the store was written to.
+    pub look: Look,
     /// Seconds since the epoch.
     pub now: f64,
     /// Whether the summary names the selected sessions.
@@ -84,6 +93,20 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// What lies there is encrypted, and what would come beside it is not.
+    #[error("the sessions in {} are encrypted, and there is nobody to encrypt to", .0.display())]
+    Unsealed(PathBuf),
+    /// What lies there is encrypted to others.
+    #[error("the sessions in {} cannot be opened", folder.display())]
+    Closed {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// No session of the folder has left the store.
+    #[error("{} is no cold archive: no session went there", .0.display())]
+    NoArchive(PathBuf),
     /// There is no backup.
     #[error("{} is no backup: its manifest lists no session", .0.display())]
     NoBackup(PathBuf),
@@ -104,6 +127,18 @@ pub enum Error {
     Manifest(#[from] crate::manifest::Error),
 }
 
+impl Error {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Error::Unsealed(_) => Some("name the recipients with --encrypt-to, or another folder"),
+            Error::Closed { .. } => Some("--identity FILE names the key that opens them"),
+            Error::NoArchive(_) => Some("name another with --cold=DIR"),
+            _ => None,
+        }
+    }
+}
+
 fn failed<'p>(doing: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> Error + 'p {
     move |source| Error::Io { doing, path: path.to_owned(), source }
 }
@@ -111,9 +146,11 @@ fn failed<'p>(doing: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> 
 /// Brings the backup up to date with the store.
 pub fn run(request: &Request, progress: &dyn Progress) -> Result<Summary, Error> {
     // Before anything is made: the store must be there.
-    let stamp = store::file_state(&request.store, request.now)?;
+    let begun = Instant::now();
+    let state = store::file_state(&request.store)?;
     let _lock = Lock::take(&request.folder)?;
-    let checkpoint = Checkpoint::of(request, stamp);
+    check_seal(&request.folder, request.recipients.as_deref())?;
+    let checkpoint = Checkpoint::of(request, &state);
     let mut summary = Summary::default();
     if checkpoint.is_reached(&request.folder) {
         summary.idle = true;
@@ -128,7 +165,9 @@ pub fn run(request: &Request, progress: &dyn Progress) -> Result<Summary, Error>
     }
     // Last, because all that was written before changes the folder.
     if summary.is_whole() {
-        checkpoint.write(&request.folder)?;
+        let now = request.now + begun.elapsed().as_secs_f64();
+        let is_steady = store::file_state(&request.store)? == state && state.is_settled(now);
+        checkpoint.write(&request.folder, is_steady)?;
     }
     Ok(summary)
 }
@@ -144,20 +183,39 @@ impl Request {
     fn export(&self) -> export::Request {
         export::Request {
             selection: self.selection.clone(),
-            shown: Shown::All,
-            lineage: Lineage::Single,
-            redactor: Arc::new(Redactor::none()),
-            format: &formats::RECORD,
-            encoding: Encoding::Zstd,
-            target: Target::Folder(self.folder.clone()),
-            names: Names::Laid(Pattern::id()),
-            overwrite: Overwrite::Known,
-            record: Record::Manifest,
-            exported_at: self.now,
-            zone: jiff::tz::TimeZone::UTC,
-            reach: Reach::Everything,
             listing: self.listing,
-            renewal: Renewal::Changed,
+            renewal: Renewal::Changed(self.look),
+            ..record_request(&self.folder, self.recipients.clone(), self.now)
         }
     }
+}
+
+/// All sessions, each a file of its own that holds all of it.
+fn record_request(folder: &Path, recipients: Option<Arc<Recipients>>, now: f64) -> export::Request {
+    export::Request {
+        selection: Selection::All,
+        shown: Shown::All,
+        lineage: Lineage::Single,
+        redactor: Arc::new(Redactor::none()),
+        format: &formats::RECORD,
+        encoding: recipients.map_or(Encoding::Zstd, Encoding::Sealed),
+        target: Target::Folder(folder.to_owned()),
+        names: Names::Laid(Pattern::id()),
+        overwrite: Overwrite::Known,
+        record: Record::Manifest,
+        exported_at: now,
+        zone: jiff::tz::TimeZone::UTC,
+        reach: Reach::Everything,
+        listing: Listing::Unwanted,
+        renewal: Renewal::All,
+    }
+}
+
+/// Where sessions lie encrypted, none is put beside them for everybody to read.
+fn check_seal(folder: &Path, recipients: Option<&Recipients>) -> Result<(), Error> {
+    let is_sealed = |entry: &&Entry| entry.sealed_to.is_some();
+    if recipients.is_none() && Manifest::read(folder)?.current().values().any(is_sealed) {
+        return Err(Error::Unsealed(folder.to_owned()));
+    }
+    Ok(())
 }

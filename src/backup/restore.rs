@@ -1,7 +1,10 @@
 //! Sessions from a backup into a store: checked before a row is written, compared after.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
@@ -10,7 +13,9 @@ use crate::export;
 use crate::import::{self, Fidelity, Mode, OnConflict, OnRedacted};
 use crate::manifest::{self, Entry, Manifest, Redacted};
 use crate::progress::Progress;
+use crate::seal::Identities;
 use crate::store;
+use crate::unpack;
 
 /// What to restore, and where to.
 pub struct Request {
@@ -24,6 +29,8 @@ pub struct Request {
     pub on_conflict: OnConflict,
     /// Whether sessions come back that had left the store before the last backup.
     pub gone: Gone,
+    /// What opens files that are encrypted.
+    pub identities: Arc<Identities>,
     /// Whether anything is written.
     pub mode: Mode,
     /// For times without a zone.
@@ -59,8 +66,9 @@ pub fn restore(request: &Request, progress: &dyn Progress) -> Result<Restored, E
     let manifest = Manifest::read(&request.folder)?;
     let mut restored = Restored::default();
     let chosen = chosen(request, &manifest, &mut restored)?;
+    check_key(request, &chosen)?;
     let mut whole = Vec::new();
-    for entry in chosen {
+    for &entry in &chosen {
         let path = request.folder.join(&entry.path);
         match fault(&path, entry) {
             None => whole.push((path, entry.session_id.clone().unwrap_or_default())),
@@ -70,9 +78,13 @@ pub fn restore(request: &Request, progress: &dyn Progress) -> Result<Restored, E
     let kept = kept(request, &whole)?;
     restored.import = import::run(&request.import(&whole), progress)?;
     if request.mode == Mode::Write {
-        whole.retain(|(_, id)| !kept.contains(id));
+        // What was not imported was named already.
+        let brought = &restored.import.brought;
+        let failed = |id: &str| !restored.import.problems.is_empty() && !brought.contains_key(id);
+        whole.retain(|(_, id)| !kept.contains(id) && !failed(id));
         restored.compared = whole.len() as u64;
-        restored.differing = export::differences(&request.into, &whole)?;
+        reunite(request, &chosen)?;
+        restored.differing = export::differences(&request.into, &whole, &request.identities)?;
     }
     Ok(restored)
 }
@@ -85,6 +97,7 @@ impl Request {
             on_conflict: self.on_conflict,
             fidelity: Fidelity::Verbatim,
             redacted: OnRedacted::Refuse,
+            identities: self.identities.clone(),
             mode: self.mode,
             zone: self.zone.clone(),
         }
@@ -105,7 +118,9 @@ fn chosen<'m>(
     lines.sort_by(|a, b| a.path.cmp(&b.path));
     if request.ids.is_empty() {
         let all = lines.len();
-        lines.retain(|entry| entry.gone_at.is_none() || request.gone == Gone::Restored);
+        // What went to a cold archive was not deleted.
+        let stays = |entry: &Entry| entry.gone_at.is_some() && !entry.only_copy;
+        lines.retain(|entry| !stays(entry) || request.gone == Gone::Restored);
         restored.left = (all - lines.len()) as u64;
         return Ok(lines);
     }
@@ -130,6 +145,40 @@ fn named<'m>(lines: &[&'m Entry], id: &str) -> Result<&'m Entry, Error> {
             Err(store::Error::Ambiguous { given, candidates: candidates.to_vec() }.into())
         }
         _ => Err(Error::NoSuchSession(id.to_owned())),
+    }
+}
+
+/// Gives sessions of the store their parents again that had gone to a cold archive.
+fn reunite(request: &Request, chosen: &[&Entry]) -> Result<(), Error> {
+    let parted: Vec<(&str, &[String])> = chosen
+        .iter()
+        .filter(|entry| !entry.children.is_empty())
+        .filter_map(|entry| Some((entry.session_id.as_deref()?, entry.children.as_slice())))
+        .collect();
+    if parted.is_empty() || !request.into.exists() {
+        return Ok(());
+    }
+    Ok(store::write(&request.into, |change| {
+        for (parent, children) in parted {
+            for child in children {
+                change.adopt(parent, child)?;
+            }
+        }
+        Ok::<_, store::Error>(())
+    })?)
+}
+
+/// Whether there is a key for what is encrypted, as one of the files shows.
+fn check_key(request: &Request, chosen: &[&Entry]) -> Result<(), Error> {
+    let sealed = |entry: &&&Entry| entry.sealed_to.is_some();
+    let Some(entry) = chosen.iter().find(sealed) else { return Ok(()) };
+    let path = request.folder.join(&entry.path);
+    match File::open(&path).and_then(|file| unpack::reader(file, &request.identities)) {
+        Err(source) if source.kind() == io::ErrorKind::PermissionDenied => {
+            Err(Error::Closed { folder: request.folder.clone(), source })
+        }
+        // A damaged file is named with the others.
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Copies of the whole store, each checked, and how long they are kept.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -9,11 +10,15 @@ use jiff::civil::DateTime;
 
 use super::lock::OWN;
 use super::{Error, Request, failed};
+use crate::export::{Scratch, sync_folder};
 use crate::manifest;
+use crate::seal::{self, Recipients};
 use crate::store;
 
 const FOLDER: &str = "snapshots";
 const STAMP: &str = "%Y%m%dT%H%M%SZ";
+/// What the name of a copy's SHA-256 ends with.
+const SUM: &str = ".sha256";
 
 /// How many copies are kept. The newest always is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,28 +77,57 @@ pub(super) fn add(
     #[expect(clippy::cast_possible_truncation, reason = "no clock shows more seconds than an i64")]
     let now = Timestamp::from_second(request.now as i64).unwrap_or_default();
     let name = format!("state-{}.db", now.strftime(STAMP));
-    let target = folder.join(&name);
     let staging = tempfile::tempdir_in(request.folder.join(OWN)).map_err(failed("use", &folder))?;
-    let copy = staging.path().join(&name);
+    let (name, copy) = match request.recipients.as_deref() {
+        None => (name.clone(), copied(request, staging.path().join(&name))?),
+        Some(recipients) => {
+            // The folder may be anybody's to read, so the store must not lie there open even for a while.
+            let scratch = Scratch::new()?;
+            let copy = copied(request, scratch.path().join(&name))?;
+            let name = format!("{name}{}", seal::SUFFIX);
+            let sealed = staging.path().join(&name);
+            seal(&copy, &sealed, recipients).map_err(failed("write", &sealed))?;
+            (name, sealed)
+        }
+    };
+    let target = folder.join(&name);
+    let digest = manifest::digest(&copy)?;
+    let sum = folder.join(format!("{name}{SUM}"));
+    let line = format!("{}  {name}\n", digest.sha256);
+    publish(&copy, &target).map_err(failed("write", &target))?;
+    fs::write(&sum, line).and_then(|()| keep(&sum)).map_err(failed("write", &sum))?;
+    sync_folder(&folder).map_err(failed("write", &folder))?;
+    Ok((target, remove(&folder, *retention)?))
+}
+
+/// Copies the store into a new file.
+fn copied(request: &Request, copy: PathBuf) -> Result<PathBuf, Error> {
     store::read(&request.store, |snapshot| {
         let _ = fs::remove_file(&copy); // of a reading that did not count
         snapshot.copy_to(&copy)
     })?;
-    let digest = manifest::digest(&copy)?;
-    publish(&copy, &target).map_err(failed("write", &target))?;
-    let sum = folder.join(format!("{name}.sha256"));
-    fs::write(&sum, format!("{}  {name}\n", digest.sha256)).map_err(failed("write", &sum))?;
-    Ok((target, remove(&folder, *retention)?))
+    Ok(copy)
 }
 
-fn publish(copy: &Path, target: &Path) -> std::io::Result<()> {
+fn seal(copy: &Path, sealed: &Path, recipients: &Recipients) -> io::Result<()> {
+    let mut out = recipients.seal(File::create_new(sealed)?)?;
+    io::copy(&mut File::open(copy)?, &mut out)?;
+    out.finish().map(drop)
+}
+
+fn publish(copy: &Path, target: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         fs::set_permissions(copy, fs::Permissions::from_mode(0o600))?;
     }
-    fs::File::open(copy)?.sync_all()?;
+    keep(copy)?;
     fs::rename(copy, target)
+}
+
+/// Waits until a file is on the disk.
+fn keep(file: &Path) -> io::Result<()> {
+    File::open(file)?.sync_all()
 }
 
 /// The copy is as large as the store; SQLite's check needs no room.
@@ -118,7 +152,7 @@ fn remove(folder: &Path, retention: Retention) -> Result<Vec<PathBuf>, Error> {
     let mut removed = Vec::new();
     for (_, path) in copies.into_iter().filter(|(time, _)| !kept.contains(time)) {
         let mut sum = path.clone().into_os_string();
-        sum.push(".sha256");
+        sum.push(SUM);
         let _ = fs::remove_file(PathBuf::from(sum)); // it may never have been written
         fs::remove_file(&path).map_err(failed("remove", &path))?;
         removed.push(path);
@@ -128,7 +162,8 @@ fn remove(folder: &Path, retention: Retention) -> Result<Vec<PathBuf>, Error> {
 
 /// When a copy was made, by its name; `None` for files that are not ours.
 fn time_of(path: &Path) -> Option<DateTime> {
-    let stamp = path.file_name()?.to_str()?.strip_prefix("state-")?.strip_suffix(".db")?;
+    let stamp = path.file_name()?.to_str()?.strip_prefix("state-")?;
+    let stamp = stamp.strip_suffix(seal::SUFFIX).unwrap_or(stamp).strip_suffix(".db")?;
     DateTime::strptime(STAMP, stamp).ok()
 }
 
@@ -167,6 +202,7 @@ mod tests {
     #[test]
     fn only_our_own_names_are_copies() {
         assert!(time_of(Path::new("/b/state-20260303T120000Z.db")).is_some());
+        assert!(time_of(Path::new("/b/state-20260303T120000Z.db.age")).is_some());
         for other in ["state.db", "state-old.db", "state-20260303T120000Z.db.sha256"] {
             assert!(time_of(Path::new(other)).is_none(), "{other}");
         }

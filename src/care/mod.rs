@@ -6,4 +6,4 @@ pub mod retention;
 pub mod title;
 pub mod transcripts;
 
-pub use plan::{Plan, Running, plan, still_there};
+pub use plan::{Plan, Running, plan, plan_conversations, still_there};

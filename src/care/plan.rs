@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::export::Listed;
 use crate::filter::Selection;
 use crate::redact::{Redactor, Scope};
-use crate::store::{self, Doomed, SessionKey, Snapshot};
+use crate::store::{self, Conversation, Doomed, SessionKey, Snapshot};
 
 /// What a selection would take.
 #[derive(Debug, Default)]
@@ -47,6 +47,37 @@ pub fn plan(store: &Path, selection: &Selection, running: Running) -> Result<Pla
     store::read(store, |snapshot| of(snapshot, selection, running))
 }
 
+/// What a selection would take together with all parts of the conversations that it touches. One of which
+/// a part, or a delegate, is running is left out whole.
+pub fn plan_conversations(store: &Path, selection: &Selection) -> Result<Plan, store::Error> {
+    store::read(store, |snapshot| {
+        let chosen = of(snapshot, selection, Running::LeftOut)?;
+        let keys: Vec<SessionKey> = chosen.doomed.chosen.iter().map(|seen| seen.key).collect();
+        let mut plan = Plan { sessions: Vec::new(), doomed: Doomed::default(), ..chosen };
+        let mut keys_of_all = Vec::new();
+        for Conversation { parts, delegates } in snapshot.families(&keys)? {
+            let rows =
+                parts.iter().map(|key| listed(snapshot, *key)).collect::<Result<Vec<_>, _>>()?;
+            let mut others = delegates.iter().map(|key| listed(snapshot, *key));
+            let busy = others.try_fold(false, |busy, row| {
+                Ok::<_, store::Error>(busy || row?.ended_at.is_none())
+            })?;
+            if busy || rows.iter().any(|row| row.ended_at.is_none()) {
+                plan.running_left_out += 1;
+                continue;
+            }
+            keys_of_all.extend(parts);
+            plan.sessions.extend(rows);
+        }
+        plan.doomed = snapshot.doomed(&keys_of_all)?;
+        Ok(plan)
+    })
+}
+
+fn listed(snapshot: &Snapshot<'_>, key: SessionKey) -> Result<Listed, store::Error> {
+    Ok(Listed::new(&Redactor::none().apply(snapshot.brief(key)?, &mut Scope::default())))
+}
+
 fn of(
     snapshot: &Snapshot<'_>,
     selection: &Selection,
@@ -62,8 +93,7 @@ fn of(
     let named = matches!(selection, Selection::Sessions(_) | Selection::Latest);
     let mut keys = Vec::with_capacity(matches.sessions.len());
     for key in matches.sessions {
-        let row = Redactor::none().apply(snapshot.brief(key)?, &mut Scope::default());
-        let listed = Listed::new(&row);
+        let listed = listed(snapshot, key)?;
         if named && running == Running::LeftOut && listed.ended_at.is_none() {
             plan.running_left_out += 1;
             continue;

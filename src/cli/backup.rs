@@ -7,11 +7,12 @@ use serde_json::json;
 
 use super::environment::Environment;
 use super::exit::UsageError;
+use super::keys::RecipientArgs;
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::backup::{self, Request, Retention, Summary};
-use crate::export::Listing;
+use crate::export::{Listing, Look};
 
 /// Keep a folder up to date with the store
 ///
@@ -20,8 +21,13 @@ use crate::export::Listing;
 /// changed. A session that was deleted from the store stays, and is marked. Nothing is redacted: this
 /// is for you.
 ///
-/// Whether a session has changed is told by its row, its messages' flags and the lengths of their texts:
-/// a text that was replaced by another of the same length, and nothing else, is not seen.
+/// Where neither the store nor the folder was touched since the last run, nothing is read. Else the store
+/// is read to see which sessions have changed, down to a letter; --quick reads no message for that, and
+/// goes by rows, flags and the lengths of texts.
+///
+/// With --encrypt-to, files can be opened by the recipients alone. Ids, times, counts, sizes and digests
+/// stay readable, in manifest.jsonl and as names; whether a session has changed is told without opening
+/// its file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,6 +35,7 @@ Examples:
   hermes-sessions backup ~/backup/hermes --snapshot --keep-daily 7 --keep-weekly 4 --keep-monthly 12
   hermes-sessions verify ~/backup/hermes
   hermes-sessions restore ~/backup/hermes --into restored.db
+  hermes-sessions backup /mnt/cloud/hermes --encrypt-to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
 
 In a crontab, at 3 every night; only failures send mail:
   0 3 * * * hermes-sessions -q backup ~/backup/hermes --snapshot --keep-daily 7")]
@@ -38,6 +45,12 @@ pub(super) struct BackupArgs {
     folder: PathBuf,
     #[command(flatten)]
     select: SelectArgs,
+    #[command(flatten)]
+    keys: RecipientArgs,
+    /// Do not read messages to tell which sessions have changed: a text that was replaced by another of
+    /// the same length, and nothing else, is not seen then
+    #[arg(long)]
+    quick: bool,
     /// Also keep a copy of the whole database, checked by SQLite, in DIR/snapshots
     #[arg(long)]
     snapshot: bool,
@@ -70,6 +83,8 @@ pub(super) fn run(
             weekly: args.keep_weekly.unwrap_or(0),
             monthly: args.keep_monthly.unwrap_or(0),
         }),
+        recipients: args.keys.recipients(environment)?,
+        look: if args.quick { Look::Shape } else { Look::Texts },
         now: environment.now(),
         listing: if global.json { Listing::Wanted } else { Listing::Unwanted },
     };

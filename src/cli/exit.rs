@@ -134,6 +134,9 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         if let Some(error) = cause.downcast_ref::<hub::Error>() {
             return error.hint();
         }
+        if let Some(hint) = cause.downcast_ref().and_then(backup::Error::hint) {
+            return Some(hint.to_owned());
+        }
         of_store(cause)?.hint().map(str::to_owned)
     })
 }

@@ -9,10 +9,15 @@ use tempfile::TempDir;
 use super::environment::Environment;
 use super::exit::UsageError;
 use super::import::reason;
+use super::keys::IdentityArgs;
 use super::terminal::Terminal;
 use super::{ExitStatus, Global};
+use crate::backup;
 use crate::import::{self, Fidelity, Mode, OnConflict, OnRedacted, Request, Summary};
 use crate::store::{self, Words};
+
+/// Where `archive --cold` puts sessions.
+const COLD: &str = "cold-sessions";
 
 const FROM: &str =
     "Read the WebUI's sessions instead of the store's: $HERMES_HOME/webui, or another folder";
@@ -22,6 +27,13 @@ const FROM: &str =
 pub(super) struct FromArgs {
     #[arg(long, value_name = "webui[=DIR]", help = FROM)]
     from: Option<String>,
+    /// Read the sessions that `archive --cold` put away: those in DIR [default:
+    /// $HERMES_HOME/cold-sessions]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, conflicts_with = "from")]
+    #[expect(clippy::option_option, reason = "so clap has flags whose value may be left out")]
+    cold: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    keys: IdentityArgs,
 }
 
 /// A store to read: Hermes' own, or one that ends with this value.
@@ -56,18 +68,18 @@ impl FromArgs {
         environment: &Environment,
         terminal: &Terminal,
     ) -> anyhow::Result<Lent> {
-        let Some(from) = &self.from else {
+        let Some(inputs) = self.inputs(environment)? else {
             let path = environment.store(global)?;
             return Ok(Lent { path, is_partial: false, _folder: None });
         };
-        let sidecars = sidecars(from, environment)?;
         let folder = tempfile::Builder::new().prefix("hermes-sessions-").tempdir()?;
         let request = Request {
-            inputs: vec![sidecars],
+            inputs,
             store: folder.path().join("state.db"),
             on_conflict: OnConflict::Skip,
             fidelity: Fidelity::Verbatim,
             redacted: OnRedacted::Allow,
+            identities: self.keys.identities(environment)?,
             mode: Mode::Write,
             zone: environment.clock.zone.clone(),
         };
@@ -78,6 +90,34 @@ impl FromArgs {
         compare(&summary, &environment.store(global)?, terminal);
         let is_partial = !summary.problems.is_empty();
         Ok(Lent { path: request.store, is_partial, _folder: Some(folder) })
+    }
+}
+
+impl FromArgs {
+    /// The files to read; `None` where the store is.
+    fn inputs(&self, environment: &Environment) -> anyhow::Result<Option<Vec<PathBuf>>> {
+        if let Some(folder) = &self.cold {
+            let folder = cold_folder(folder.as_deref(), environment)?;
+            return Ok(Some(backup::cold::files(&folder)?));
+        }
+        if self.keys.is_given() {
+            return Err(UsageError::new("--identity opens nothing without --cold").into());
+        }
+        self.from.as_ref().map(|from| Ok(vec![sidecars(from, environment)?])).transpose()
+    }
+}
+
+/// Where sessions are put away.
+pub(super) fn cold_folder(
+    given: Option<&Path>,
+    environment: &Environment,
+) -> Result<PathBuf, UsageError> {
+    match given {
+        None => Ok(environment.hermes_home.join(COLD)),
+        Some(folder) if folder.as_os_str().is_empty() => {
+            Err(UsageError::new("--cold: an empty path names no folder"))
+        }
+        Some(folder) => Ok(environment.expand(folder)),
     }
 }
 

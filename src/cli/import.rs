@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::environment::Environment;
 use super::exit::UsageError;
+use super::keys::IdentityArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::import::{self, Fidelity, Mode, OnConflict, OnRedacted, Problem, Request, Summary};
@@ -16,8 +17,8 @@ use crate::import::{self, Fidelity, Mode, OnConflict, OnRedacted, Problem, Reque
 ///
 /// FILE is JSONL of `export` or of `hermes sessions export`, a snapshot of `/save` or of
 /// `sessions/session_ID.json`, a transcript of the gateway (`sessions/ID.jsonl`), a sidecar or an
-/// export of the WebUI, a folder of such, or `-` for standard input; plain, or compressed with gzip or
-/// zstd. What it is, is seen in it.
+/// export of the WebUI, a folder of such, or `-` for standard input; plain, compressed with gzip or
+/// zstd, or encrypted with age. What it is, is seen in it.
 ///
 /// A session goes in whole, with messages that were compacted or taken back as they are marked,
 /// with its title (`#2` where another session has it) and, where that is in the store, too, its
@@ -45,6 +46,8 @@ pub(super) struct ImportArgs {
     /// Also take sessions whose secrets were taken out, which nothing can put back
     #[arg(long)]
     allow_redacted: bool,
+    #[command(flatten)]
+    keys: IdentityArgs,
     /// Say what would be imported, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -80,6 +83,7 @@ impl ImportArgs {
             fidelity: if self.verbatim { Fidelity::Verbatim } else { Fidelity::Fitting },
             redacted: if self.allow_redacted { OnRedacted::Allow } else { OnRedacted::Refuse },
             mode: if self.dry_run { Mode::DryRun } else { Mode::Write },
+            identities: self.keys.identities(environment)?,
             zone: environment.clock.zone.clone(),
         })
     }
@@ -107,6 +111,12 @@ fn tell(request: &Request, summary: &Summary, terminal: &Terminal) {
     let untold = summary.problems.len().saturating_sub(terminal.patience());
     if untold > 0 {
         terminal.warning(&format!("{untold} more were not imported; -v names them"));
+    }
+    for path in &summary.changed {
+        terminal.warning(&format!(
+            "{} was changed since the manifest beside it listed it",
+            path.display()
+        ));
     }
     for path in &summary.indexes {
         terminal.note(&format!("{} lists sessions and holds none", path.display()));
@@ -204,6 +214,7 @@ fn as_json(args: &ImportArgs, summary: &Summary) -> serde_json::Value {
         "detached": summary.detached,
         "released": summary.released,
         "without_a_column": summary.homeless,
+        "changed_files": summary.changed,
         "problems": summary.problems.iter().map(problem).collect::<Vec<_>>(),
     })
 }

@@ -6,6 +6,7 @@
 mod archive;
 mod auto_prune;
 mod backup;
+mod cold;
 mod completions;
 mod consent;
 mod delete;
@@ -17,6 +18,7 @@ mod export;
 mod formats;
 mod from;
 mod import;
+mod keys;
 mod list;
 mod man;
 mod optimize;

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::environment::Environment;
 use super::exit::UsageError;
+use super::keys::IdentityArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::backup::restore::{self, Gone, Request, Restored};
@@ -21,7 +22,8 @@ use crate::import::{Mode, OnConflict};
 Examples:
   hermes-sessions restore ~/backup/hermes --into restored.db
   hermes-sessions restore ~/backup/hermes 20250305_091523_a1b2c3 --into ~/.hermes/state.db
-  hermes-sessions restore ~/backup/hermes --into restored.db --deleted --dry-run")]
+  hermes-sessions restore ~/backup/hermes --into restored.db --deleted --dry-run
+  hermes-sessions restore ~/backup/sealed --identity ~/keys/backup.txt --into restored.db")]
 pub(super) struct RestoreArgs {
     /// The backup
     #[arg(value_name = "DIR")]
@@ -38,6 +40,8 @@ pub(super) struct RestoreArgs {
     /// Also restore sessions that had been deleted from the store before the last backup
     #[arg(long)]
     deleted: bool,
+    #[command(flatten)]
+    keys: IdentityArgs,
     /// Check the files, say what would be restored, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -58,6 +62,7 @@ pub(super) fn run(
         into: environment.expand(&args.into),
         on_conflict: if args.replace { OnConflict::Replace } else { OnConflict::Skip },
         gone: if args.deleted { Gone::Restored } else { Gone::Left },
+        identities: args.keys.identities(environment)?,
         mode: if args.dry_run { Mode::DryRun } else { Mode::Write },
         zone: environment.clock.zone.clone(),
     };

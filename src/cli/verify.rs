@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::environment::Environment;
 use super::exit::UsageError;
+use super::keys::IdentityArgs;
 use super::terminal::{self, Terminal, one_line};
 use super::{ExitStatus, Global};
 use crate::verify::{self, Report};
@@ -17,12 +18,14 @@ use crate::verify::{self, Report};
 /// Every file that manifest.jsonl lists is read and hashed. Differences are told apart: missing
 /// (listed, not there), changed (not what any line says), stale (what an older line says, or left
 /// behind by a renamed session), unlisted. A folder may have been moved; paths in the manifest are
-/// relative to it.
+/// relative to it. Encrypted files are compared as they lie there; with --identity they are opened and
+/// read to their ends, too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   hermes-sessions verify ~/.hermes/session-exports
-  hermes-sessions verify backup.jsonl --against-store --json")]
+  hermes-sessions verify backup.jsonl --against-store --json
+  hermes-sessions verify ~/backup/sealed --identity ~/keys/backup.txt")]
 pub(super) struct VerifyArgs {
     /// Folders, or files beside their manifest
     #[arg(required = true, value_name = "DIR|FILE")]
@@ -30,6 +33,8 @@ pub(super) struct VerifyArgs {
     /// Also report sessions that are in no file, that grew since, or that the store no longer has
     #[arg(long)]
     against_store: bool,
+    #[command(flatten)]
+    keys: IdentityArgs,
 }
 
 pub(super) fn run(
@@ -43,7 +48,8 @@ pub(super) fn run(
         return Err(UsageError::new("an empty path names nothing to verify").into());
     }
     let store = args.against_store.then(|| environment.store(global)).transpose()?;
-    let report = verify::verify(&targets, store.as_deref(), &terminal.progress())?;
+    let identities = args.keys.identities(environment)?;
+    let report = verify::verify(&targets, store.as_deref(), &identities, &terminal.progress())?;
     if global.json {
         let mut object = json!({ "command": "verify", "clean": report.is_clean() });
         if let (Some(object), serde_json::Value::Object(report)) =
@@ -79,6 +85,9 @@ fn differences(report: &Report) -> String {
         for path in paths {
             let _ = writeln!(text, "{kind}: {}", shown(path));
         }
+    }
+    for closed in &report.closed {
+        let _ = writeln!(text, "closed: {} ({})", shown(&closed.path), one_line(&closed.reason));
     }
     for bad in &report.bad_lines {
         let _ = writeln!(text, "no entry: {}, line {}", shown(&bad.manifest), bad.line);

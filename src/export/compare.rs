@@ -1,7 +1,6 @@
 //! Whether JSONL holds what the store does: parsed, and compared column by column.
 
 use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use formats::model::{Column, Message, Row, Value};
@@ -11,13 +10,16 @@ use serde_json::{Map, Value as Json};
 use super::Error;
 use super::document::Document;
 use crate::redact::{Raw, Redactor, Scope};
+use crate::seal::Identities;
 use crate::store::{self, Extent, Fault, Shown, Snapshot};
+use crate::unpack;
 
 /// Compares packed files, each of one session, with that session in a store; gives the ids of those that
 /// differ, each with the first difference. Columns that only the store has are not compared.
 pub fn differences(
     store: &Path,
     files: &[(PathBuf, String)],
+    identities: &Identities,
 ) -> Result<Vec<(String, String)>, Error> {
     if files.is_empty() {
         return Ok(Vec::new());
@@ -25,20 +27,26 @@ pub fn differences(
     store::read(store, |snapshot| {
         let mut differing = Vec::new();
         for (path, id) in files {
-            let difference = difference(snapshot, path, id)?;
+            let difference = difference(snapshot, path, id, identities)?;
             differing.extend(difference.map(|what| (id.clone(), what)));
         }
         Ok(differing)
     })
 }
 
-fn difference(snapshot: &Snapshot<'_>, path: &Path, id: &str) -> Result<Option<String>, Error> {
+fn difference(
+    snapshot: &Snapshot<'_>,
+    path: &Path,
+    id: &str,
+    identities: &Identities,
+) -> Result<Option<String>, Error> {
     let Some(key) = snapshot.find(id)? else {
         return Ok(Some("it is not in the store".to_owned()));
     };
     let line = Line::new(snapshot, &Document(vec![key]), Columns::Fewer)?;
-    let text = File::open(path).and_then(zstd::Decoder::new).map_err(Error::writing(path))?;
-    let mut lines = serde_json::Deserializer::from_reader(BufReader::new(text));
+    let text = File::open(path).and_then(|file| unpack::reader(file, identities));
+    let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    let mut lines = serde_json::Deserializer::from_reader(text);
     let compared = line.deserialize(&mut lines).and_then(|()| lines.end());
     Ok(compared.err().map(|error| error.to_string()))
 }

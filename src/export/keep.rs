@@ -1,4 +1,4 @@
-//! Deleting what is certainly kept elsewhere: `--delete-after-verified`.
+//! Deleting what is certainly kept elsewhere: `--delete-after-verified`, `archive --cold`.
 //!
 //! Inside the deleting transaction every file is read back from the disk and must be, to the byte,
 //! what the store's rows give at that moment; and the JSONL among them is parsed and compared with
@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use formats::{FileHead, Format};
@@ -17,8 +17,11 @@ use super::compare::{Columns, Line};
 use super::document::{Context, Document, Opened};
 use super::{Error, Reach, Warnings, feed};
 use crate::manifest::{self, Hasher};
+use crate::progress::Progress;
 use crate::redact::Redactor;
+use crate::seal::Identities;
 use crate::store::{self, Removal, SessionKey, Shown, Snapshot};
+use crate::unpack;
 
 /// A file that should hold sessions whole.
 #[derive(Debug)]
@@ -36,20 +39,116 @@ pub struct Keeper {
 pub fn delete_kept(store: &Path, keepers: &[Keeper]) -> Result<Removal, Error> {
     let record = keepers.last().ok_or(Error::Nothing)?;
     let ids: Vec<String> = record.documents.iter().flatten().cloned().collect();
+    let none = Identities::default();
     store::delete_if(store, &ids, |snapshot, keys| {
         for keeper in keepers {
-            keeper.check(snapshot, &ids, keys)?;
+            keeper.check(snapshot, &ids, keys, &none)?;
         }
-        record.check_columns(snapshot, &ids, keys)?;
+        record.check_columns(snapshot, &ids, keys, &none)?;
         record.check_delegates(snapshot, keys)?;
-        let extents = keys.iter().map(|key| snapshot.extent(*key, Shown::All));
-        Ok(extents.map(|extent| extent.map(|e| e.messages())).sum::<Result<u64, _>>()?)
+        Ok((keys.to_vec(), messages(snapshot, keys)?))
     })
+}
+
+/// What became of sessions that files were to hold whole.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// What was deleted.
+    pub removal: Removal,
+    /// The ids of what was.
+    pub ids: Vec<String>,
+    /// Which of them were parents of sessions that stay, each with one of these.
+    pub parted: Vec<(String, String)>,
+    /// The ids of what stays, each with the reason.
+    pub left: Vec<(String, String)>,
+}
+
+/// Deletes, in one transaction, each session that is held whole by its keeper, a JSONL file of its
+/// own, packed or sealed to one of these identities. The others stay, as does a session that another one
+/// worked for which stays.
+pub fn delete_each_kept(
+    store: &Path,
+    keepers: &[Keeper],
+    identities: &Identities,
+    progress: &dyn Progress,
+) -> Result<Taken, Error> {
+    let ids: Vec<String> = keepers.iter().flat_map(|k| k.documents.concat()).collect();
+    let mut taken = Taken::default();
+    taken.removal = store::delete_if(store, &ids, |snapshot, keys| {
+        let mut kept = Vec::with_capacity(keys.len());
+        for (keeper, (id, key)) in keepers.iter().zip(ids.iter().zip(keys)) {
+            if progress.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let (one, key) = (std::slice::from_ref(id), std::slice::from_ref(key));
+            let checked = keeper.check(snapshot, one, key, identities);
+            match checked.and_then(|()| keeper.check_columns(snapshot, one, key, identities)) {
+                Ok(()) => kept.push((id, key[0])),
+                Err(Error::NotKept { what, .. }) => taken.left.push((id.clone(), what)),
+                Err(Error::Read { source, .. }) => {
+                    taken.left.push((id.clone(), format!("its file cannot be read: {source}")));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        taken.leave_owners(snapshot, &mut kept)?;
+        taken.ids = kept.iter().map(|(id, _)| (*id).clone()).collect();
+        let parents: HashMap<SessionKey, &String> =
+            kept.iter().map(|(id, key)| (*key, *id)).collect();
+        let keys: Vec<SessionKey> = kept.into_iter().map(|(_, key)| key).collect();
+        let children = snapshot.children_of(&keys)?.into_iter();
+        taken.parted = children
+            .filter_map(|(parent, child)| Some(((*parents.get(&parent)?).clone(), child)))
+            .collect();
+        let messages = messages(snapshot, &keys)?;
+        Ok::<_, Error>((keys, messages))
+    })?;
+    Ok(taken)
+}
+
+impl Taken {
+    /// Lets those stay whose delegates stay, because these would go along.
+    fn leave_owners(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        kept: &mut Vec<(&String, SessionKey)>,
+    ) -> Result<(), Error> {
+        loop {
+            let keys: Vec<SessionKey> = kept.iter().map(|(_, key)| *key).collect();
+            if snapshot.delegates(&keys)?.is_empty() {
+                return Ok(());
+            }
+            let mut leaves = Vec::with_capacity(kept.len());
+            for (id, key) in kept.drain(..) {
+                let others = snapshot.delegates(&[key])?;
+                if others.iter().all(|other| keys.contains(other)) {
+                    leaves.push((id, key));
+                } else {
+                    self.left.push((id.clone(), "a session that worked for it stays".to_owned()));
+                }
+            }
+            *kept = leaves;
+        }
+    }
+}
+
+fn messages(snapshot: &Snapshot<'_>, keys: &[SessionKey]) -> Result<u64, store::Error> {
+    let extents = keys.iter().map(|key| snapshot.extent(*key, Shown::All));
+    extents.map(|extent| extent.map(|e| e.messages())).sum()
 }
 
 impl Keeper {
     fn lacks(&self, what: &dyn std::fmt::Display) -> Error {
         Error::NotKept { path: self.path.clone(), what: what.to_string() }
+    }
+
+    /// What the file was before it was packed.
+    fn open(&self, identities: &Identities) -> Result<Box<dyn BufRead>, Error> {
+        let mut options = File::options();
+        options.read(true);
+        manifest::private(&mut options);
+        let file = options.open(&self.path).and_then(|file| unpack::reader(file, identities));
+        file.map_err(|source| Error::Read { path: self.path.clone(), source })
     }
 
     fn documents(&self, ids: &[String], keys: &[SessionKey]) -> Result<Vec<Document>, Error> {
@@ -69,6 +168,7 @@ impl Keeper {
         snapshot: &Snapshot<'_>,
         ids: &[String],
         keys: &[SessionKey],
+        identities: &Identities,
     ) -> Result<(), Error> {
         let redactor = Redactor::none();
         let mut warnings = Warnings::default();
@@ -91,7 +191,10 @@ impl Keeper {
         if let Some(warning) = warnings.kept.first() {
             return Err(self.lacks(warning));
         }
-        if manifest::digest(&self.path)? != hasher.finish() {
+        let mut found = Hasher::default();
+        let read = io::copy(&mut self.open(identities)?, &mut found);
+        read.map_err(|source| Error::Read { path: self.path.clone(), source })?;
+        if found.finish() != hasher.finish() {
             return Err(self.lacks(&"the store has changed, or the file has"));
         }
         Ok(())
@@ -103,9 +206,9 @@ impl Keeper {
         snapshot: &Snapshot<'_>,
         ids: &[String],
         keys: &[SessionKey],
+        identities: &Identities,
     ) -> Result<(), Error> {
-        let file = File::open(&self.path).map_err(Error::writing(&self.path))?;
-        let mut lines = serde_json::Deserializer::from_reader(BufReader::new(file));
+        let mut lines = serde_json::Deserializer::from_reader(self.open(identities)?);
         for document in self.documents(ids, keys)? {
             let line = Line::new(snapshot, &document, Columns::Same)?;
             line.deserialize(&mut lines).map_err(|error| self.lacks(&error))?;

@@ -35,15 +35,17 @@ use jiff::tz::TimeZone;
 use crate::filter::Selection;
 use crate::manifest;
 use crate::redact::Redactor;
+use crate::seal::Recipients;
 use crate::store::{self, SessionKey, Shown};
 pub use compare::differences;
-pub use keep::{Keeper, delete_kept};
+pub use keep::{Keeper, Taken, delete_each_kept, delete_kept};
 pub use name::Names;
 pub use pattern::{Pattern, PatternError};
 pub use place::Scratch;
 pub(crate) use place::spool_folder;
 pub use preview::{Preview, preview};
 pub use publish::Overwrite;
+pub(crate) use publish::sync_folder;
 pub use report::{Exported, Failure, Listed, Summary, Warning, Warnings};
 pub use run::run;
 pub(crate) use staging::is_staging;
@@ -96,20 +98,31 @@ impl Request {
 }
 
 /// How the bytes of a file lie on the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Encoding {
     /// As the format writes them.
     Plain,
     /// Packed by zstd (RFC 8878), with its checksum.
     Zstd,
+    /// Packed so, and encrypted.
+    Sealed(Arc<Recipients>),
 }
 
 impl Encoding {
     /// What follows the format's extension in a file's name.
-    pub fn suffix(self) -> &'static str {
+    pub fn suffix(&self) -> &'static str {
         match self {
             Encoding::Plain => "",
             Encoding::Zstd => ".zst",
+            Encoding::Sealed(_) => ".zst.age",
+        }
+    }
+
+    /// Stands in the manifest for whom a file is encrypted to.
+    fn sealed_to(&self) -> Option<&str> {
+        match self {
+            Encoding::Plain | Encoding::Zstd => None,
+            Encoding::Sealed(recipients) => Some(recipients.digest()),
         }
     }
 }
@@ -119,8 +132,20 @@ impl Encoding {
 pub enum Renewal {
     /// They are; whoever gave a file another form wants all of it in that form.
     All,
-    /// A session whose mark the manifest has is left alone, and one that has left the store is marked.
-    Changed,
+    /// They are, with their marks: they are to leave the store.
+    Leaving,
+    /// A session that is what the manifest says it was is left alone, and one that has left the store is
+    /// marked.
+    Changed(Look),
+}
+
+/// How closely a session is looked at to tell whether it has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// All that its messages hold is read.
+    Texts,
+    /// Its row, its messages' flags and the lengths of their texts are.
+    Shape,
 }
 
 /// Whether a summary names the selected sessions; a store may have many.
@@ -191,6 +216,14 @@ pub enum Error {
     /// A file or folder cannot be written.
     #[error("cannot write {}", path.display())]
     Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A written file cannot be read back.
+    #[error("cannot read {}", path.display())]
+    Read {
         /// Which.
         path: PathBuf,
         /// Why.

@@ -14,6 +14,7 @@ use super::Encoding;
 use super::gate::Gate;
 use super::staging::Staged;
 use crate::manifest::{Digest, Hasher};
+use crate::seal::Sealed;
 
 const BUFFER: usize = 1 << 18; // bytes
 const WAITING: usize = 4; // buffers on their way
@@ -47,6 +48,7 @@ struct Sink {
 enum Encoded {
     Plain(Counted),
     Zstd(Box<zstd::stream::write::Encoder<'static, Counted>>),
+    Sealed(Box<zstd::stream::write::Encoder<'static, Sealed<Counted>>>),
 }
 
 /// A file with the digest of what is in it.
@@ -60,7 +62,7 @@ impl Partial {
     pub(super) fn new(
         path: PathBuf,
         file: File,
-        encoding: Encoding,
+        encoding: &Encoding,
         gate: Option<Gate>,
     ) -> io::Result<Self> {
         let sink = Sink { out: Encoded::new(file, encoding)?, gate };
@@ -135,22 +137,22 @@ impl Sink {
 }
 
 impl Encoded {
-    fn new(file: File, encoding: Encoding) -> io::Result<Self> {
+    fn new(file: File, encoding: &Encoding) -> io::Result<Self> {
         let counted = Counted { file, hasher: Hasher::default(), unsynced: 0 };
-        match encoding {
-            Encoding::Plain => Ok(Encoded::Plain(counted)),
-            Encoding::Zstd => {
-                let mut encoder = zstd::stream::write::Encoder::new(counted, ZSTD_LEVEL)?;
-                encoder.include_checksum(true)?;
-                Ok(Encoded::Zstd(Box::new(encoder)))
+        Ok(match encoding {
+            Encoding::Plain => Encoded::Plain(counted),
+            Encoding::Zstd => Encoded::Zstd(Box::new(packed(counted)?)),
+            Encoding::Sealed(recipients) => {
+                Encoded::Sealed(Box::new(packed(recipients.seal(counted)?)?))
             }
-        }
+        })
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Encoded::Plain(counted) => counted.write_all(bytes),
             Encoded::Zstd(encoder) => encoder.write_all(bytes),
+            Encoded::Sealed(encoder) => encoder.write_all(bytes),
         }
     }
 
@@ -159,9 +161,16 @@ impl Encoded {
         let counted = match self {
             Encoded::Plain(counted) => counted,
             Encoded::Zstd(encoder) => encoder.finish()?,
+            Encoded::Sealed(encoder) => encoder.finish()?.finish()?,
         };
         Ok(counted.hasher.finish())
     }
+}
+
+fn packed<W: Write>(out: W) -> io::Result<zstd::stream::write::Encoder<'static, W>> {
+    let mut encoder = zstd::stream::write::Encoder::new(out, ZSTD_LEVEL)?;
+    encoder.include_checksum(true)?;
+    Ok(encoder)
 }
 
 impl Write for Counted {
@@ -202,7 +211,7 @@ mod tests {
         for pieces in [0, 1, 3, 2000] {
             let path = folder.path().join(pieces.to_string());
             let file = File::create(&path).unwrap();
-            let mut partial = Partial::new(path.clone(), file, Encoding::Plain, None).unwrap();
+            let mut partial = Partial::new(path.clone(), file, &Encoding::Plain, None).unwrap();
             let piece = vec![b'x'; BUFFER / 100];
             for _ in 0..pieces {
                 partial.write_all(&piece).unwrap();
@@ -219,7 +228,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packed");
         let file = File::create(&path).unwrap();
-        let mut partial = Partial::new(path.clone(), file, Encoding::Zstd, None).unwrap();
+        let mut partial = Partial::new(path.clone(), file, &Encoding::Zstd, None).unwrap();
         let text = "a line that comes again\n".repeat(BUFFER / 8);
         partial.write_all(text.as_bytes()).unwrap();
         let staged = partial.finish().unwrap();
@@ -233,7 +242,7 @@ mod tests {
     fn a_full_disk_is_told_with_its_own_error() {
         let path = std::path::PathBuf::from("/dev/full");
         let file = File::options().write(true).open(&path).unwrap();
-        let mut partial = Partial::new(path.clone(), file, Encoding::Plain, None).unwrap();
+        let mut partial = Partial::new(path.clone(), file, &Encoding::Plain, None).unwrap();
         let piece = vec![b'x'; BUFFER];
         let error = (0..100)
             .find_map(|_| partial.write_all(&piece).err())

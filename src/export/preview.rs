@@ -23,6 +23,7 @@ pub fn preview(store: &Path, request: &Request, progress: &dyn Progress) -> Resu
         selection: request.selection.clone(),
         zone: request.zone.clone(),
         redactor: request.redactor.clone(),
+        encoding: request.encoding.clone(),
         format: &TALLY,
         target: Target::Stream,
         names: Names::Usual,

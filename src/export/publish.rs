@@ -115,7 +115,7 @@ impl Batch<'_> {
             }
             // A file can be whole already while its line was lost.
             let line = ledger.line(&file.entry.path);
-            let listed = line.is_some_and(|line| line.sha256 == file.entry.sha256);
+            let listed = line.is_some_and(|line| is_same(line, &file.entry));
             if plan == Outcome::Published || plan == Outcome::Unchanged && !listed {
                 appended.push(file.entry.clone());
             }
@@ -149,6 +149,14 @@ fn sync(files: &[&Finished]) -> io::Result<()> {
         };
         threads.into_iter().map(join).collect::<Vec<_>>().into_iter().collect()
     })
+}
+
+/// Whether a line says already what a new one would say.
+fn is_same(line: &Entry, new: &Entry) -> bool {
+    line.sha256 == new.sha256
+        && line.gone_at == new.gone_at
+        && line.mark == new.mark
+        && line.texts == new.texts
 }
 
 fn carry_out(folder: &Path, file: &Finished, plan: &Outcome) -> Result<(), Error> {
@@ -240,7 +248,7 @@ fn remove_renamed(folder: &Path, ledger: &mut Ledger) -> Result<Vec<String>, Err
 }
 
 /// Makes the names in a folder last.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 

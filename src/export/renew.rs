@@ -5,9 +5,10 @@ use std::fs;
 
 use super::document::Document;
 use super::place::Place;
-use super::{Error, Request};
+use super::{Error, Look, Request};
 use crate::filter::Selection;
 use crate::manifest::Entry;
+use crate::progress::Progress;
 use crate::redact::Scope;
 use crate::store::{self, SessionKey, Snapshot};
 
@@ -16,54 +17,112 @@ use crate::store::{self, SessionKey, Snapshot};
 pub(super) struct Renewed {
     pub(super) documents: Vec<Document>,
     /// What its sessions are like now.
-    pub(super) marks: HashMap<SessionKey, String>,
+    pub(super) marks: HashMap<SessionKey, Mark>,
     /// How many are left alone.
     pub(super) unchanged: u64,
     /// The lines of those that have left the store.
     pub(super) gone: Vec<Entry>,
 }
 
-/// Compares the store with what the manifest says. Documents are sessions, one each.
-pub(super) fn renewed(
-    snapshot: &Snapshot<'_>,
-    request: &Request,
-    place: &mut Place,
-    documents: Vec<Document>,
-) -> Result<Renewed, Error> {
-    place.look_up()?;
-    let ids = ids(snapshot, request)?;
-    let mut renewed = Renewed::default();
-    for document in documents {
-        let key = document.0[0];
-        let mark = match snapshot.fingerprint(key) {
-            Ok(mark) => mark,
-            // Reading it will say what is wrong.
-            Err(store::Error::Damaged(_) | store::Error::Sql(_)) => String::new(),
-            Err(error) => return Err(error.into()),
-        };
-        let entry = ids.get(&key).and_then(|id| place.line_of(request, id));
-        if entry.is_some_and(|entry| is_as_it_was(entry, &mark, place)) {
-            renewed.unchanged += 1;
-        } else {
-            renewed.marks.insert(key, mark);
-            renewed.documents.push(document);
-        }
-    }
-    let present: HashSet<&str> = ids.values().map(String::as_str).collect();
-    let lines = place.lines().filter(|line| line.gone_at.is_none() && line.mark.is_some());
-    let gone = lines.filter(|line| line.sessions().all(|id| !present.contains(id)));
-    let gone_at = Some(request.exported_at);
-    renewed.gone = gone.map(|line| Entry { gone_at, ..line.clone() }).collect();
-    Ok(renewed)
+/// What a session is like; empty where that cannot be told.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mark {
+    /// Of its row, its messages' flags and the lengths of their texts.
+    pub(super) shape: String,
+    /// Of all that its messages hold.
+    pub(super) texts: String,
+    /// Sessions that stay in the store and have it for their parent, where it is to leave.
+    pub(super) children: Vec<String>,
 }
 
-/// Whether the file is there still, and holds the session as it is.
-fn is_as_it_was(entry: &Entry, mark: &str, place: &Place) -> bool {
+/// What is compared with the manifest.
+pub(super) struct Looked<'r, 's> {
+    pub(super) snapshot: &'r Snapshot<'s>,
+    pub(super) look: Look,
+    pub(super) progress: &'r dyn Progress,
+}
+
+impl Renewed {
+    /// All of these, with their marks.
+    pub(super) fn leaving(
+        snapshot: &Snapshot<'_>,
+        documents: Vec<Document>,
+    ) -> Result<Self, Error> {
+        let mut renewed = Self { documents, ..Self::default() };
+        let keys: Vec<SessionKey> = renewed.documents.iter().flat_map(|d| d.0.clone()).collect();
+        for key in &keys {
+            let shape = readable(snapshot.fingerprint(*key))?;
+            let texts = readable(snapshot.texts(*key))?;
+            renewed.marks.insert(*key, Mark { shape, texts, children: Vec::new() });
+        }
+        for (parent, child) in snapshot.children_of(&keys)? {
+            renewed.marks.entry(parent).or_default().children.push(child);
+        }
+        Ok(renewed)
+    }
+}
+
+impl Looked<'_, '_> {
+    /// Compares the store with what the manifest says. Documents are sessions, one each.
+    pub(super) fn renewed(
+        &self,
+        request: &Request,
+        place: &mut Place,
+        documents: Vec<Document>,
+    ) -> Result<Renewed, Error> {
+        place.look_up()?;
+        let ids = ids(self.snapshot, request)?;
+        let mut renewed = Renewed::default();
+        for document in documents {
+            if self.progress.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let key = document.0[0];
+            let entry = ids.get(&key).and_then(|id| place.line_of(request, id));
+            let sealed_to = request.encoding.sealed_to();
+            let entry = entry
+                .filter(|line| is_there(line, place) && line.sealed_to.as_deref() == sealed_to);
+            if let Some(mark) = self.changed(key, entry)? {
+                renewed.marks.insert(key, mark);
+                renewed.documents.push(document);
+            } else {
+                renewed.unchanged += 1;
+            }
+        }
+        let present: HashSet<&str> = ids.values().map(String::as_str).collect();
+        let lines = place.lines().filter(|line| line.gone_at.is_none() && line.mark.is_some());
+        let gone = lines.filter(|line| line.sessions().all(|id| !present.contains(id)));
+        let gone_at = Some(request.exported_at);
+        renewed.gone = gone.map(|line| Entry { gone_at, ..line.clone() }).collect();
+        Ok(renewed)
+    }
+
+    /// What a session is like now; `None` where that is what its line says.
+    fn changed(&self, key: SessionKey, entry: Option<&Entry>) -> Result<Option<Mark>, Error> {
+        let shape = readable(self.snapshot.fingerprint(key))?;
+        let same = entry.filter(|line| !shape.is_empty() && line.mark.as_deref() == Some(&shape));
+        if same.is_some() && self.look == Look::Shape {
+            return Ok(None);
+        }
+        let texts = readable(self.snapshot.texts(key))?;
+        let known = same.and_then(|line| line.texts.as_deref());
+        let is_as_it_was = !texts.is_empty() && known == Some(texts.as_str());
+        Ok((!is_as_it_was).then_some(Mark { shape, texts, children: Vec::new() }))
+    }
+}
+
+/// Reading what is damaged will say what is wrong.
+fn readable(digest: Result<String, store::Error>) -> Result<String, Error> {
+    match digest {
+        Err(store::Error::Damaged(_) | store::Error::Sql(_)) => Ok(String::new()),
+        other => Ok(other?),
+    }
+}
+
+/// Whether the file is there, and its session was in the store.
+fn is_there(entry: &Entry, place: &Place) -> bool {
     let file = fs::symlink_metadata(place.folder.join(&entry.path));
-    entry.gone_at.is_none()
-        && !mark.is_empty()
-        && entry.mark.as_deref() == Some(mark)
-        && file.is_ok_and(|meta| meta.is_file() && meta.len() == entry.bytes)
+    entry.gone_at.is_none() && file.is_ok_and(|meta| meta.is_file() && meta.len() == entry.bytes)
 }
 
 /// The ids of all sessions that can be read, as files would be named by them.

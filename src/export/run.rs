@@ -9,7 +9,7 @@ use formats::Layout;
 use super::document::{Document, documents};
 use super::place::Place;
 use super::publish::Finished;
-use super::renew::{Renewed, renewed};
+use super::renew::{Looked, Renewed};
 use super::staging::Staging;
 use super::write::Writing;
 use super::{
@@ -161,7 +161,11 @@ impl Run<'_, '_> {
         let documents = self.list()?;
         let Renewed { documents, marks, unchanged, gone } = match self.request.renewal {
             Renewal::All => Renewed { documents, ..Renewed::default() },
-            Renewal::Changed => renewed(self.snapshot, self.request, place, documents)?,
+            Renewal::Leaving => Renewed::leaving(self.snapshot, documents)?,
+            Renewal::Changed(look) => {
+                let looked = Looked { snapshot: self.snapshot, look, progress: self.progress };
+                looked.renewed(self.request, place, documents)?
+            }
         };
         self.summary.unchanged = unchanged;
         self.summary.gone = gone;

@@ -139,7 +139,7 @@ impl Folder for Pages<'_> {
         };
         // A reader opens pages with a browser, so they are never packed.
         let gate = Gate::new(&self.request.redactor, self.request.format);
-        let file = self.staging.file(Encoding::Plain, gate)?;
+        let file = self.staging.file(&Encoding::Plain, gate)?;
         self.open = Some(Page { name: name.clone(), session, file });
         Ok(name)
     }

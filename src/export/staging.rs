@@ -69,7 +69,7 @@ impl Staging {
     }
 
     /// Begins a file.
-    pub(super) fn file(&mut self, encoding: Encoding, gate: Option<Gate>) -> io::Result<Partial> {
+    pub(super) fn file(&mut self, encoding: &Encoding, gate: Option<Gate>) -> io::Result<Partial> {
         self.files += 1;
         let path = self.folder.path().join(self.files.to_string());
         let mut options = OpenOptions::new();
@@ -276,7 +276,7 @@ mod tests {
     fn a_folder_in_use_is_left_alone() {
         let output = tempfile::tempdir().unwrap();
         let mut first = Staging::create(output.path()).unwrap();
-        let mut file = first.file(Encoding::Plain, None).unwrap();
+        let mut file = first.file(&Encoding::Plain, None).unwrap();
         let second = Staging::create(output.path()).unwrap();
         file.write_all(b"abc").unwrap();
         let staged = file.finish().unwrap();

@@ -11,6 +11,7 @@ use super::feed::Feed;
 use super::gate::Gate;
 use super::place::Place;
 use super::publish::Finished;
+use super::renew::Mark;
 use super::run::unreadable;
 use super::staging::{Staged, Staging};
 use super::{Error, Failure, Listing, Reach, Renewal, Request, Summary, Target};
@@ -29,7 +30,7 @@ pub(super) struct Writing<'r> {
     /// Of the documents so far; ids that are no UTF-8 can become the same.
     pub(super) ids: HashSet<String>,
     /// What the sessions are like, where that is to be recorded.
-    marks: HashMap<SessionKey, String>,
+    marks: HashMap<SessionKey, Mark>,
 }
 
 impl<'r> Writing<'r> {
@@ -37,7 +38,7 @@ impl<'r> Writing<'r> {
         request: &'r Request,
         progress: &'r dyn Progress,
         summary: Summary,
-        marks: HashMap<SessionKey, String>,
+        marks: HashMap<SessionKey, Mark>,
     ) -> Self {
         Self { request, progress, summary, ids: HashSet::new(), marks }
     }
@@ -52,7 +53,7 @@ impl<'r> Writing<'r> {
     ) -> Result<Vec<Finished>, Error> {
         let wrote = Error::writing(&place.folder);
         let mut file = staging
-            .file(self.request.encoding, Gate::new(&self.request.redactor, self.request.format))
+            .file(&self.request.encoding, Gate::new(&self.request.redactor, self.request.format))
             .map_err(&wrote)?;
         let (mut lineages, mut counts, mut last) = (Vec::new(), Vec::new(), Vec::new());
         let mut redactions = BTreeMap::<String, u64>::new();
@@ -147,7 +148,7 @@ impl<'r> Writing<'r> {
         let messages = opened.messages;
         let last = opened.last_message_ids().into_iter().flatten().max();
         let mut file = staging
-            .file(self.request.encoding, Gate::new(&self.request.redactor, self.request.format))
+            .file(&self.request.encoding, Gate::new(&self.request.redactor, self.request.format))
             .map_err(&wrote)?;
         let head = self.request.file_head(1);
         let start = self.request.format.start;
@@ -165,7 +166,11 @@ impl<'r> Writing<'r> {
             Err(leak) => return failure(leak.to_string()),
         };
         let mut entry = self.entry(&staged, name);
-        entry.mark = self.marks.get(&document.0[0]).cloned();
+        if let Some(mark) = self.marks.get(&document.0[0]).cloned() {
+            entry.mark = Some(mark.shape);
+            entry.texts = Some(mark.texts);
+            entry.children = mark.children;
+        }
         entry.session_id = Some(id);
         entry.lineage_session_ids.clone_from(&lineage);
         entry.message_count = messages;
@@ -224,7 +229,8 @@ impl<'r> Writing<'r> {
     }
 
     pub(super) fn entry(&self, staged: &Staged, path: String) -> Entry {
-        let Request { format, shown, redactor, names, target, exported_at, .. } = self.request;
+        let Request { format, shown, redactor, names, target, exported_at, encoding, .. } =
+            self.request;
         let Request { reach, renewal, .. } = *self.request;
         let is_folder = matches!(target, Target::Folder(_));
         Entry {
@@ -241,10 +247,13 @@ impl<'r> Writing<'r> {
             bytes: staged.digest.bytes,
             sha256: staged.digest.sha256.clone(),
             exported_at: *exported_at,
-            only_copy: reach == Reach::Everything && renewal == Renewal::All,
+            only_copy: reach == Reach::Everything && !matches!(renewal, Renewal::Changed(_)),
             disclosure: redactor.disclosure().name().map(str::to_owned),
             mark: None,
+            texts: None,
+            sealed_to: encoding.sealed_to().map(str::to_owned),
             gone_at: None,
+            children: Vec::new(),
             naming: names.recorded().filter(|_| is_folder),
             redacted: redactor.groups().map_or(Redacted::No(false), |groups| {
                 Redacted::By(groups.iter().map(|group| group.name().to_owned()).collect())

@@ -20,11 +20,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
 use crate::manifest::{Manifest, Redacted};
 use crate::progress::Progress;
+use crate::seal::Identities;
 use crate::store::{self, Record, Words};
 use batch::Batch;
 use source::{Piece, Source, Survey};
@@ -45,6 +47,8 @@ pub struct Request {
     pub redacted: OnRedacted,
     /// Whether anything is written.
     pub mode: Mode,
+    /// What opens files that are encrypted.
+    pub identities: Arc<Identities>,
     /// For times without a zone.
     pub zone: TimeZone,
 }
@@ -223,6 +227,8 @@ pub struct Summary {
     pub released: u64,
     /// Columns that the store lacks, with the sessions that have something in them.
     pub homeless: BTreeMap<String, u64>,
+    /// Files that are not what the manifest beside them says.
+    pub changed: Vec<PathBuf>,
     /// Files that speak of sessions without holding any.
     pub indexes: Vec<PathBuf>,
 }
@@ -304,7 +310,7 @@ impl<'r> Import<'r> {
     }
 
     fn try_file(&mut self, path: &Path) -> Result<Result<(), Error>, Unfit> {
-        let mut source = Source::open(path).map_err(Unfit::Read)?;
+        let mut source = Source::open(path, &self.request.identities).map_err(Unfit::Read)?;
         if let Survey::Lines(lines) = source.survey().map_err(Unfit::Read)? {
             self.progress.begin(lines);
         }
@@ -342,7 +348,7 @@ impl<'r> Import<'r> {
     /// Whether a marker of redaction may stand in the file's sessions: because that is allowed, or
     /// because the manifest says of exactly this file that nothing was taken out. Where the manifest
     /// says that something was, the file is refused.
-    fn admit(&self, path: &Path, source: &mut Source) -> Result<bool, Unfit> {
+    fn admit(&mut self, path: &Path, source: &mut Source) -> Result<bool, Unfit> {
         if self.request.redacted == OnRedacted::Allow {
             return Ok(true);
         }
@@ -355,6 +361,9 @@ impl<'r> Import<'r> {
             return Ok(false);
         };
         let is_exact = source.digest().map_err(Unfit::Read)? == entry.sha256;
+        if !is_exact {
+            self.summary.changed.push(path.to_owned());
+        }
         match entry.redacted {
             Redacted::By(_) | Redacted::No(true) if is_exact => Err(Unfit::Redacted),
             Redacted::By(_) | Redacted::No(_) => Ok(is_exact),

@@ -1,15 +1,18 @@
 //! Files as pieces of text, each of which holds sessions: a line of JSONL, a JSON document, a
-//! transcript. Compressed or not is seen in the first bytes, what it holds in the first line.
+//! transcript. What it holds is seen in the first line.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom};
+use std::io::{self, BufRead, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::IgnoredAny;
 
 use super::fields::Fields;
 use super::{Error, Place, Problem, Unfit, transcript};
 use crate::manifest;
+use crate::seal::Identities;
+use crate::unpack;
 
 /// A longer line is more than memory should be asked for.
 const LONGEST_LINE: u64 = 1 << 30;
@@ -19,6 +22,7 @@ pub(super) struct Source {
     /// What the user called it.
     pub(super) path: PathBuf,
     file: File,
+    identities: Arc<Identities>,
 }
 
 /// What a first reading tells.
@@ -77,7 +81,7 @@ fn is_session_file(path: &Path) -> bool {
 fn suffix(path: &Path) -> Option<&str> {
     let last = path.extension()?.to_str()?;
     match last {
-        "gz" | "zst" => Path::new(path.file_stem()?).extension()?.to_str(),
+        "gz" | "zst" | "age" => suffix(Path::new(path.file_stem()?)),
         _ => Some(last),
     }
 }
@@ -90,7 +94,7 @@ pub(super) fn is_index(path: &Path) -> bool {
 /// The name of a file without its suffixes; what some formats take for the session's id.
 pub(super) fn stem(path: &Path) -> String {
     let mut name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    for suffix in [".gz", ".zst", ".json", ".jsonl"] {
+    for suffix in [".age", ".gz", ".zst", ".json", ".jsonl"] {
         if let Some(shorter) = name.strip_suffix(suffix) {
             name = shorter.to_owned();
         }
@@ -100,7 +104,7 @@ pub(super) fn stem(path: &Path) -> String {
 
 impl Source {
     /// Opens a file; `-` is standard input. What can be read but once is kept in a private file.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, identities: &Arc<Identities>) -> io::Result<Self> {
         let mut file = if path == Path::new("-") {
             spooled(&mut io::stdin().lock())?
         } else {
@@ -113,7 +117,7 @@ impl Source {
         if !meta.is_file() {
             file = spooled(&mut file)?;
         }
-        Ok(Self { path: path.to_owned(), file })
+        Ok(Self { path: path.to_owned(), file, identities: identities.clone() })
     }
 
     /// Reads everything once, so that a file whose checksums are wrong is known before anything of
@@ -152,23 +156,7 @@ impl Source {
 
     fn reader(&mut self) -> io::Result<Box<dyn BufRead>> {
         self.file.seek(SeekFrom::Start(0))?;
-        let mut magic = Vec::new();
-        (&mut self.file).take(21).read_to_end(&mut magic)?;
-        self.file.seek(SeekFrom::Start(0))?;
-        let file = BufReader::with_capacity(1 << 16, self.file.try_clone()?);
-        if magic.starts_with(b"age-encryption.org/v1") || magic.starts_with(b"-----BEGIN AGE ") {
-            let what = "it is encrypted with age; decrypt it first: age --decrypt -i KEY FILE";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, what));
-        }
-        Ok(if magic.starts_with(&[0x1f, 0x8b]) {
-            let gzip = flate2::bufread::MultiGzDecoder::new(file);
-            Box::new(BufReader::with_capacity(1 << 16, gzip))
-        } else if magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-            let zstandard = zstd::stream::read::Decoder::with_buffer(file)?;
-            Box::new(BufReader::with_capacity(1 << 16, zstandard))
-        } else {
-            Box::new(file)
-        })
+        unpack::reader(self.file.try_clone()?, &self.identities)
     }
 }
 

@@ -1,15 +1,16 @@
-//! Whether a session is as it was: a digest of its row, and of how its messages lie in the store.
+//! Whether a session is as it was: a digest of its row, and of how its messages lie in the store; and
+//! another one of all that its messages hold.
 //!
-//! No message's text is read for it: SQLite knows the length of a text, and whether a flag is 0 or 1,
-//! from the head of a row (<https://www.sqlite.org/fileformat2.html#record_format>). A text that was
-//! replaced by one of the same length, with nothing else in its session changed, is not seen.
+//! No message's text is read for the first: SQLite knows the length of a text, and whether a flag is 0 or
+//! 1, from the head of a row (<https://www.sqlite.org/fileformat2.html#record_format>). A text that was
+//! replaced by one of the same length, with nothing else in its session changed, shows in the second only.
 
 use formats::model::{Column as _, MessageColumn};
 use rusqlite::types::ValueRef;
 use sha2::{Digest as _, Sha256};
 
 use super::snapshot::quoted;
-use super::{Error, SessionKey, Snapshot};
+use super::{Error, SessionKey, Shown, Snapshot};
 
 /// What tells messages of the conversation from others; read whole, being 0 or 1.
 const FLAGS: [MessageColumn; 2] = [MessageColumn::Active, MessageColumn::Compacted];
@@ -18,14 +19,14 @@ impl Snapshot<'_> {
     /// A digest that is another one when the session has changed.
     pub fn fingerprint(&self, key: SessionKey) -> Result<String, Error> {
         let mut digest = Sha256::new();
-        self.digest("SELECT * FROM sessions WHERE rowid = ?", key, &mut digest)?;
+        self.digest("SELECT * FROM sessions WHERE rowid = ?", [key.0], &mut digest)?;
         for (table, column) in self.dependents()? {
             let (table, column) = (quoted(&table), quoted(&column));
             let sql = format!(
                 "SELECT * FROM {table} WHERE {column} = (SELECT id FROM sessions WHERE rowid = ?) \
                  ORDER BY 1, 2"
             );
-            self.digest(&sql, key, &mut digest)?;
+            self.digest(&sql, [key.0], &mut digest)?;
         }
         let shape = self.message_columns().iter().map(|name| shape(name));
         let sql = format!(
@@ -33,14 +34,29 @@ impl Snapshot<'_> {
              WHERE session_id = (SELECT id FROM sessions WHERE rowid = ?) ORDER BY rowid",
             shape.collect::<Vec<_>>().join(", ")
         );
-        self.digest(&sql, key, &mut digest)?;
+        self.digest(&sql, [key.0], &mut digest)?;
         Ok(crate::manifest::hex(&digest.finalize()[..16]))
     }
 
-    fn digest(&self, sql: &str, key: SessionKey, digest: &mut Sha256) -> Result<(), Error> {
+    /// A digest that is another one when any cell of its messages has changed. It reads all of them.
+    pub fn texts(&self, key: SessionKey) -> Result<String, Error> {
+        let mut digest = Sha256::new();
+        for run in self.extent(key, Shown::All)?.runs {
+            let sql = "SELECT * FROM messages WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+            self.digest(sql, [run.0, run.1], &mut digest)?;
+        }
+        Ok(crate::manifest::hex(&digest.finalize()[..16]))
+    }
+
+    fn digest(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        digest: &mut Sha256,
+    ) -> Result<(), Error> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let columns = statement.column_count();
-        let mut rows = statement.query([key.0])?;
+        let mut rows = statement.query(values)?;
         while let Some(row) = rows.next()? {
             for n in 0..columns {
                 add(row.get_ref(n)?, digest);

@@ -185,6 +185,26 @@ impl Snapshot<'_> {
         Ok(family)
     }
 
+    /// The sessions, not among these, that have one of these for their parent, each behind that one.
+    pub fn children_of(&self, of: &[SessionKey]) -> Result<Vec<(SessionKey, String)>, Error> {
+        if !self.has_session_column("parent_session_id") {
+            return Ok(Vec::new());
+        }
+        let own: HashSet<&SessionKey> = of.iter().collect();
+        let sql = "SELECT p.rowid, c.rowid, c.id FROM sessions c \
+                   JOIN sessions p ON p.id = c.parent_session_id ORDER BY c.rowid";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (parent, child) = (SessionKey(row.get(0)?), SessionKey(row.get(1)?));
+            if own.contains(&parent) && !own.contains(&child) {
+                found.extend(as_text(row.get_ref(2)?).map(|id| (parent, id)));
+            }
+        }
+        Ok(found)
+    }
+
     /// The delegates that worked for some of these sessions, theirs included, without those named.
     pub fn delegates(&self, of: &[SessionKey]) -> Result<Vec<SessionKey>, Error> {
         Ok(self.family()?.delegates(of))
@@ -194,6 +214,32 @@ impl Snapshot<'_> {
     pub(super) fn conversations(&self, of: &[SessionKey]) -> Result<Vec<SessionKey>, Error> {
         let family = self.family()?;
         Ok(reached(of, |key| family.continuations.get(&key)))
+    }
+}
+
+/// One conversation, which may lie over several sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// Its sessions.
+    pub parts: Vec<SessionKey>,
+    /// Those that worked for them.
+    pub delegates: Vec<SessionKey>,
+}
+
+impl Snapshot<'_> {
+    /// The conversations that these sessions are part of, each whole and once, and the delegates of each.
+    pub fn families(&self, of: &[SessionKey]) -> Result<Vec<Conversation>, Error> {
+        let family = self.family()?;
+        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        for key in of {
+            if !seen.contains(key) {
+                let whole = reached(&[*key], |key| family.continuations.get(&key));
+                seen.extend(whole.iter().copied());
+                let delegates = family.delegates(&whole);
+                found.push(Conversation { parts: whole, delegates });
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -33,8 +33,9 @@ pub use change::{
 };
 pub use create::{Words, create, create_view};
 pub use decode::Fault;
+pub use lineage::Conversation;
 pub use listing::{Entry, Kind, Listing, Page};
-pub use open::{existing, file_state, read};
+pub use open::{FileState, existing, file_state, read};
 pub use optimize::{Vacuum, copy_into, merge_indexes, vacuum};
 pub use repair::{Backup, Damage, Repair, Salvage, check, repair, salvage};
 pub use rows::{Decoded, Decoder, Rows, Stored};

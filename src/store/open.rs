@@ -64,19 +64,33 @@ pub fn existing(path: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// What a store is like as a file: the same as long as nobody writes. `None` where that cannot be told,
-/// because it was written so shortly before `now` (seconds since the epoch) that the clock of the
-/// file system may not show the next write.
-pub fn file_state(path: &Path, now: f64) -> Result<Option<String>, Error> {
-    const COARSE: f64 = 3.0; // seconds; FAT counts in twos
+/// What a store is like as a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileState {
+    /// The same as long as nobody writes.
+    pub text: String,
+    /// When it was last written to, in seconds since the epoch.
+    written: f64,
+}
+
+impl FileState {
+    /// Whether the next write would show; the clock of the file system may not tell two times apart
+    /// that are close. `now` is in seconds since the epoch.
+    pub fn is_settled(&self, now: f64) -> bool {
+        const COARSE: f64 = 3.0; // seconds; FAT counts in twos
+        self.written + COARSE < now
+    }
+}
+
+/// What the store at `path` is like as a file.
+pub fn file_state(path: &Path) -> Result<FileState, Error> {
     let path = fs::canonicalize(path).map_err(|source| unreadable(path, source))?;
     let state = State::of(&path)?;
     let since_epoch = |(_, time): &(u64, SystemTime)| {
         time.duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |age| age.as_secs_f64())
     };
-    let written = state.main.iter().chain(&state.wal).map(since_epoch);
-    let settled = written.fold(0.0, f64::max) + COARSE < now;
-    Ok(settled.then(|| format!("{state:?}")))
+    let written = state.main.iter().chain(&state.wal).map(since_epoch).fold(0.0, f64::max);
+    Ok(FileState { text: format!("{state:?}"), written })
 }
 
 /// How an attempt to read failed.

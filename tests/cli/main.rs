@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod backup;
+mod backup_crash;
+mod cold;
 mod crash;
 mod damage;
 mod deletion;
@@ -31,6 +33,7 @@ mod reading;
 mod report;
 mod sanitize;
 mod schemas;
+mod sealing;
 mod searching;
 mod share;
 mod showing;

@@ -40,7 +40,7 @@ fn files_that_are_what_the_manifest_says_are_intact() {
     assert_eq!(
         json,
         json!({"command": "verify", "clean": true, "intact": 3, "missing": [], "changed": [],
-               "stale": [], "unlisted": [], "bad_lines": []})
+               "stale": [], "unlisted": [], "closed": [], "bad_lines": []})
     );
 }
 

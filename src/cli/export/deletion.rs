@@ -35,6 +35,7 @@ pub(super) fn delete(
             selection: request.selection.clone(),
             zone: request.zone.clone(),
             redactor: request.redactor.clone(),
+            encoding: request.encoding.clone(),
             format: record,
             target: Target::File(path),
             names: request.names.clone(),

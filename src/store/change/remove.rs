@@ -54,17 +54,17 @@ impl Snapshot<'_> {
     }
 }
 
-/// Deletes the sessions with these ids if `check`, which sees the store as the deleting transaction
-/// sees it, does not object and says how many messages they have. If others would go with them,
-/// nothing goes. Children that are not among them lose their parent and stay.
+/// Deletes those of the sessions with these ids that `check`, which sees the store as the deleting
+/// transaction sees it, gives, with the number of their messages. If others would go with them, nothing
+/// goes. Children that are not among them lose their parent and stay.
 pub fn delete_if<E: From<Error>>(
     path: &Path,
     ids: &[String],
-    check: impl FnOnce(&Snapshot<'_>, &[SessionKey]) -> Result<u64, E>,
+    check: impl FnOnce(&Snapshot<'_>, &[SessionKey]) -> Result<(Vec<SessionKey>, u64), E>,
 ) -> Result<Removal, E> {
     write(path, |change| {
         let keys = change.keys(ids)?;
-        let messages = check(&change.snapshot()?, &keys)?;
+        let (keys, messages) = check(&change.snapshot()?, &keys)?;
         let expected = Removal { sessions: keys.len() as u64, messages };
         let before = change.count()?;
         let removal = change.remove(&keys)?;
@@ -110,6 +110,16 @@ impl Change<'_> {
             left: chosen().filter(|key| stays.contains(key)).collect(),
             gone: chosen().filter(|key| gone.contains(key)).count() as u64,
         })
+    }
+
+    /// Makes one session the parent of another that has none, if both are there.
+    pub fn adopt(&self, parent: &str, child: &str) -> Result<(), Error> {
+        if self.snapshot()?.has_session_column("parent_session_id") {
+            let sql = "UPDATE sessions SET parent_session_id = ?1 WHERE id = ?2 \
+                       AND parent_session_id IS NULL AND EXISTS (SELECT 1 FROM sessions WHERE id = ?1)";
+            self.execute(sql, [parent, child])?;
+        }
+        Ok(())
     }
 
     /// The ids that are text.

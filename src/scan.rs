@@ -23,6 +23,10 @@ pub struct Report {
     pub secrets: Vec<Secret>,
     /// Where it was found.
     pub findings: Vec<Finding>,
+    /// Sessions that were not searched, because their rows are damaged.
+    pub unreadable: u64,
+    /// How what was said was looked for.
+    pub searched: store::Searched,
 }
 
 /// A secret, wherever it stands.
@@ -61,8 +65,9 @@ pub fn run(
     store::read(store, |snapshot| {
         let matches = snapshot.matching(selection)?;
         progress.begin(matches.sessions.len() as u64);
-        let mut scan =
-            Scan { redactor, progress, report: Report::default(), by_value: HashMap::new() };
+        let unreadable = matches.unreadable.len() as u64;
+        let report = Report { searched: matches.searched, unreadable, ..Report::default() };
+        let mut scan = Scan { redactor, progress, report, by_value: HashMap::new() };
         for key in matches.sessions {
             scan.session(snapshot, key)?;
             progress.step();

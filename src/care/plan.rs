@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::export::Listed;
 use crate::filter::Selection;
 use crate::redact::{Redactor, Scope};
-use crate::store::{self, Conversation, Doomed, SessionKey, Snapshot};
+use crate::store::{self, Conversation, Doomed, Searched, SessionKey, Snapshot};
 
 /// What a selection would take.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub struct Plan {
     pub excluded: u64,
     /// Sessions whose row is damaged, which nobody can be shown.
     pub unreadable: u64,
+    /// How what was said was looked for.
+    pub searched: Searched,
 }
 
 impl Plan {
@@ -88,6 +90,7 @@ fn of(
         running_left_out: matches.running_left_out,
         excluded: matches.excluded,
         unreadable: matches.unreadable.len() as u64,
+        searched: matches.searched,
         ..Plan::default()
     };
     let named = matches!(selection, Selection::Sessions(_) | Selection::Latest);

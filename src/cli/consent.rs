@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::Global;
 use super::environment::Environment;
 use super::exit::UsageError;
 use super::terminal::{self, Terminal};
+use super::{Global, losses};
 use crate::care::Plan;
 use crate::export::Listed;
 use crate::filter::time::Clock;
@@ -39,6 +39,7 @@ impl Proposal<'_> {
             terminal
                 .warning(&format!("{} left: the row is damaged", counted(*unreadable, "session")));
         }
+        losses::tell_search(self.plan.searched, terminal);
         if sessions.is_empty() {
             terminal.note("no session matches; nothing was done");
         }

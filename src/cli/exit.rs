@@ -35,6 +35,13 @@ impl ExitStatus {
     }
 }
 
+impl ExitStatus {
+    /// How the program ends when it ends one way for one reason and another for another.
+    pub(super) fn and(self, other: Self) -> Self {
+        if self == ExitStatus::Done { other } else { self }
+    }
+}
+
 impl From<ExitStatus> for ExitCode {
     fn from(status: ExitStatus) -> Self {
         ExitCode::from(status.code())

@@ -11,7 +11,7 @@ use super::redaction::RedactArgs;
 use super::select::{SelectArgs, given};
 use super::table::{WIDTH, ago, base_name, cell, shown, zoned};
 use super::terminal::{self, Terminal};
-use super::{ExitStatus, Global};
+use super::{ExitStatus, Global, losses};
 use crate::filter::time::Clock;
 use crate::filter::{Archived, Column, Condition, Test};
 use crate::store::{Kind, Listing, Words};
@@ -87,15 +87,16 @@ pub(super) fn run(
     let listing = listing(args, environment, terminal)?;
     let list = view::sessions(&store, &listing, &args.redact.redactor(&[], environment)?)?;
     if global.json {
-        terminal::print(&format!("{}\n", json!({ "sessions": list.sessions })))?;
+        let mut report = json!({ "sessions": list.sessions });
+        losses::report(&list.losses, list.searched, &mut report);
+        terminal::print(&format!("{report}\n"))?;
     } else if !list.sessions.is_empty() {
         let days = args.days || terminal::is_terminal();
         let layout = Layout::of(&list.sessions, args.workspace.is_some());
         terminal::print(&layout.table(&list.sessions, days, &environment.clock, terminal))?;
     }
-    tell(args, &list, terminal);
-    let damaged = list.unreadable > 0 || list.by_start;
-    Ok(store.ends(if damaged { ExitStatus::Failed } else { ExitStatus::Done }))
+    let status = tell(args, &list, terminal);
+    Ok(store.ends(status))
 }
 
 fn listing(
@@ -141,15 +142,12 @@ fn kind(name: KindName) -> (Kind, bool) {
     }
 }
 
-fn tell(args: &ListArgs, list: &Sessions, terminal: &Terminal) {
-    if list.sessions.is_empty() {
+fn tell(args: &ListArgs, list: &Sessions, terminal: &Terminal) -> ExitStatus {
+    if list.sessions.is_empty() && !list.more {
         terminal.note("no session matches");
     }
     if list.more {
         terminal.note(&format!("there are more than {}; --limit N shows them", args.limit));
-    }
-    if let Some(note) = list.unindexed.and_then(crate::store::Unindexed::note) {
-        terminal.note(note);
     }
     if list.excluded > 0 {
         terminal.note(&format!("{} left out by --exclude", list.excluded));
@@ -162,6 +160,10 @@ fn tell(args: &ListArgs, list: &Sessions, terminal: &Terminal) {
             "the times of messages are damaged; sessions are in the order of their starts",
         );
     }
+    let status = losses::tell(&list.losses, terminal);
+    let damaged = list.unreadable > 0 || list.by_start;
+    let rows = if damaged { ExitStatus::Failed } else { ExitStatus::Done };
+    rows.and(status).and(losses::tell_search(list.searched, terminal))
 }
 
 /// Which columns a table has, and how wide they are.

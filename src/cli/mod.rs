@@ -20,6 +20,7 @@ mod from;
 mod import;
 mod keys;
 mod list;
+mod losses;
 mod man;
 mod optimize;
 mod program;

@@ -11,7 +11,7 @@ use super::from::FromArgs;
 use super::redaction::{RedactArgs, write_report};
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
-use super::{ExitStatus, Global};
+use super::{ExitStatus, Global, losses};
 use crate::scan::{self, Report, Secret};
 use crate::store::Words;
 
@@ -66,7 +66,12 @@ pub(super) fn run(
         ));
     }
     let failed = args.fail_on_findings && !report.secrets.is_empty();
-    Ok(store.ends(if failed { ExitStatus::Failed } else { ExitStatus::Done }))
+    if report.unreadable > 0 {
+        terminal.warning(&format!("{} damaged sessions were not searched", report.unreadable));
+    }
+    let failed = failed || report.unreadable > 0;
+    let status = if failed { ExitStatus::Failed } else { ExitStatus::Done };
+    Ok(store.ends(status.and(losses::tell_search(report.searched, terminal))))
 }
 
 fn as_table(report: &Report) -> String {

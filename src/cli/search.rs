@@ -12,12 +12,11 @@ use super::redaction::RedactArgs;
 use super::select::{SelectArgs, given};
 use super::table::{ago, cut, local, shown};
 use super::terminal::{self, Terminal};
-use super::{ExitStatus, Global};
+use super::{ExitStatus, Global, losses};
 use crate::filter::Archived;
 use crate::filter::query::Query;
-use crate::redact::Redactor;
-use crate::store::{Kind, Listing, Search, Sort, Words};
-use crate::view::{self, Discovery, Excerpt, Found, Listed, Match, Said};
+use crate::store::{Kind, Listing, Search, Searched, Sort, Words};
+use crate::view::{self, Discovery, Excerpt, Found, Listed, Losses, Match, Said};
 
 /// Search what was said, scroll around a message, or see what was last active
 ///
@@ -85,45 +84,44 @@ pub(super) fn run(
     let store = args.from.store(Words::Indexed, global, environment, terminal)?;
     let redactor = args.redact.redactor(&[], environment)?;
     let page = Page { environment, terminal, json: global.json };
-    match (args.query.is_empty(), args.around_message_id) {
+    let status = match (args.query.is_empty(), args.around_message_id) {
         (true, Some(message)) => {
             let session = one_session(args)?;
             let window = args.window.max(1);
             let excerpt = view::scroll(&store, session, message, window, &redactor)?;
             page.scroll(&excerpt, session, message, window)?;
+            losses::tell(&excerpt.losses, terminal)
         }
         (false, Some(_)) => {
             return Err(UsageError::new("--around-message-id takes no QUERY").into());
         }
         (true, None) if !args.select.ids().is_empty() => {
-            page.whole(&view::whole(&store, one_session(args)?, &redactor)?)?;
+            let excerpt = view::whole(&store, one_session(args)?, &redactor)?;
+            page.whole(&excerpt)?;
+            losses::tell(&excerpt.losses, terminal)
         }
         (true, None) => {
             let listing = browsing(args, environment, terminal)?;
-            page.browse(&view::browse(&store, &listing, &redactor)?)?;
+            let (sessions, lost) = view::browse(&store, &listing, &redactor)?;
+            page.browse(&sessions, &lost)?;
+            losses::tell(&lost, terminal)
         }
         (false, None) => {
             let discovery = discovery(args, environment, terminal)?;
-            page.found(&discovery.typed, &discover(&store, &discovery, &redactor, terminal)?)?;
+            let found = view::discover(&store, &discovery, &redactor)?;
+            page.found(&discovery.typed, &found)?;
+            tell(&found, terminal)
         }
-    }
-    Ok(store.ends(ExitStatus::Done))
+    };
+    Ok(store.ends(status))
 }
 
-fn discover(
-    store: &std::path::Path,
-    discovery: &Discovery,
-    redactor: &Redactor,
-    terminal: &Terminal,
-) -> anyhow::Result<Found> {
-    let found = view::discover(store, discovery, redactor)?;
-    if let Some(note) = found.unindexed.and_then(crate::store::Unindexed::note) {
-        terminal.note(note);
-    }
+fn tell(found: &Found, terminal: &Terminal) -> ExitStatus {
     if found.results.is_empty() {
         terminal.note("no session matches");
     }
-    Ok(found)
+    let searched = losses::tell_search(found.all_searched(), terminal);
+    searched.and(losses::tell(&found.losses, terminal))
 }
 
 fn one_session(args: &SearchArgs) -> Result<&str, UsageError> {
@@ -217,9 +215,11 @@ impl Page<'_> {
         } else {
             json["sessions_searched"] = count.into();
         }
-        if let Some(note) = found.unindexed.and_then(crate::store::Unindexed::note) {
+        let searched = found.all_searched();
+        if let Some(note) = searched.unindexed.and_then(crate::store::Unindexed::note) {
             json["warning"] = note.into();
         }
+        losses::report(&found.losses, searched, &mut json);
         let text: String = found.results.iter().map(|result| self.as_text(result)).collect();
         self.print(&json, &text)
     }
@@ -317,6 +317,7 @@ impl Page<'_> {
             self.terminal.note(&warning);
             json["warning"] = warning.into();
         }
+        losses::report(&excerpt.losses, Searched::default(), &mut json);
         let mut text = self.title(excerpt);
         for said in &excerpt.messages {
             let number = said.id.map_or_else(String::new, |id| id.to_string());
@@ -339,6 +340,7 @@ impl Page<'_> {
             self.terminal.note(&message);
             json["message"] = message.into();
         }
+        losses::report(&excerpt.losses, Searched::default(), &mut json);
         let mut text = self.title(excerpt);
         for said in &excerpt.messages {
             let _ = writeln!(text, "{}", self.line(said));
@@ -353,7 +355,7 @@ impl Page<'_> {
         format!("{}\n  {}\n", self.terminal.bold(&title), self.terminal.dim(&about))
     }
 
-    fn browse(&self, sessions: &[Listed]) -> anyhow::Result<()> {
+    fn browse(&self, sessions: &[Listed], lost: &Losses) -> anyhow::Result<()> {
         let row = |session: &Listed| {
             json!({
                 "session_id": session.id, "title": session.title, "source": session.source,
@@ -362,11 +364,12 @@ impl Page<'_> {
             })
         };
         let count = sessions.len();
-        let json = json!({
+        let mut json = json!({
             "success": true, "mode": "browse", "results": sessions.iter().map(row).collect::<Vec<_>>(),
             "count": count,
             "message": format!("Showing {count} most recent sessions. Give a QUERY to search, or --session-id and --around-message-id to scroll."),
         });
+        losses::report(lost, Searched::default(), &mut json);
         let mut text = String::new();
         for session in sessions {
             let title = session.title.as_deref().map_or_else(|| "—".to_owned(), shown);

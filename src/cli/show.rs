@@ -15,10 +15,10 @@ use super::search::sign;
 use super::select::given;
 use super::table::{local, shown};
 use super::terminal::{self, Terminal};
-use super::{ExitStatus, Global};
+use super::{ExitStatus, Global, losses};
 use crate::filter::time::Clock;
-use crate::store::{self, Shown, Words};
-use crate::view::{self, Event, Head, Recap, Said, Turn};
+use crate::store::{self, Searched, Shown, Words};
+use crate::view::{self, Event, Head, Losses, Recap, Said, Turn};
 
 /// Show one session in the terminal
 ///
@@ -69,16 +69,19 @@ pub(super) fn run(
     if args.recap {
         let recap = view::recap(&store, id, &redactor)?;
         if global.json {
-            page.json(&json!({ "recap": recap }))?;
+            let mut report = json!({ "recap": recap });
+            losses::report(&recap.losses, Searched::default(), &mut report);
+            page.json(&report)?;
         } else {
             page.recap(&recap)?;
         }
-        return page.send(environment, global.json).map(|status| store.ends(status));
+        page.send(environment, global.json)?;
+        return Ok(store.ends(losses::tell(&recap.losses, terminal)));
     }
     let shown = Shown::named(&args.messages)
         .ok_or_else(|| UsageError::new(format!("--messages: there are no `{}`", args.messages)))?;
     let mut first = true;
-    view::transcript(&store, id, shown, &redactor, |event| {
+    let lost = view::transcript(&store, id, shown, &redactor, |event| {
         match (event, global.json) {
             (Event::Session(head), true) => {
                 page.begin_json(head)?;
@@ -94,9 +97,10 @@ pub(super) fn run(
         Ok::<_, Failure>(())
     })?;
     if global.json {
-        page.out.write_all(b"]}\n")?;
+        page.end_json(&lost)?;
     }
-    page.send(environment, global.json).map(|status| store.ends(status))
+    page.send(environment, global.json)?;
+    Ok(store.ends(losses::tell(&lost, terminal)))
 }
 
 /// Why a session is not shown.
@@ -133,6 +137,14 @@ impl Page<'_> {
     fn message_json(&mut self, said: &Said, first: bool) -> io::Result<()> {
         let comma = if first { "" } else { "," };
         write!(self.out, "{comma}{}", json!(said))
+    }
+
+    fn end_json(&mut self, lost: &Losses) -> io::Result<()> {
+        let lines: Vec<&str> = lost.lines().collect();
+        if lines.is_empty() {
+            return self.out.write_all(b"]}\n");
+        }
+        writeln!(self.out, "],\"warnings\":{}}}", json!(lines))
     }
 
     fn begin(&mut self, head: &Head) -> io::Result<()> {
@@ -226,7 +238,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn send(mut self, environment: &Environment, json: bool) -> anyhow::Result<ExitStatus> {
+    fn send(mut self, environment: &Environment, json: bool) -> io::Result<()> {
         self.out.rewind()?;
         let mut bytes = [0; 1 << 13];
         let mut copy = |to: &mut dyn Write| loop {
@@ -236,11 +248,10 @@ impl Page<'_> {
             }
         };
         if json {
-            copy(&mut terminal::stdout())?;
+            copy(&mut terminal::stdout())
         } else {
-            terminal::paged(environment.pager.as_deref(), copy)?;
+            terminal::paged(environment.pager.as_deref(), copy)
         }
-        Ok(ExitStatus::Done)
     }
 }
 

@@ -10,7 +10,7 @@ use super::from::FromArgs;
 use super::select::SelectArgs;
 use super::table::{cell, shown, zoned};
 use super::terminal::{self, Terminal};
-use super::{ExitStatus, Global};
+use super::{ExitStatus, Global, losses};
 use crate::redact::Redactor;
 use crate::store::Words;
 use crate::view::{self, By, Group, Sums, Totals};
@@ -77,7 +77,9 @@ pub(super) fn run(
     if totals.unreadable > 0 {
         terminal.warning(&format!("{} damaged sessions are not counted", totals.unreadable));
     }
-    Ok(store.ends(if totals.unreadable > 0 { ExitStatus::Failed } else { ExitStatus::Done }))
+    let rows = if totals.unreadable > 0 { ExitStatus::Failed } else { ExitStatus::Done };
+    let shown = losses::tell(&totals.losses, terminal);
+    Ok(store.ends(rows.and(shown).and(losses::tell_search(totals.searched, terminal))))
 }
 
 fn name(by: ByName) -> &'static str {
@@ -109,7 +111,7 @@ fn as_json(totals: &Totals, by: ByName) -> Json {
     let tables: serde_json::Map<String, Json> =
         totals.tables.iter().map(|(name, bytes)| (name.clone(), (*bytes).into())).collect();
     let sums = &totals.sums;
-    json!({
+    let mut report = json!({
         "command": "stats",
         "sessions": {
             "total": sums.sessions, "conversations": totals.conversations,
@@ -122,7 +124,9 @@ fn as_json(totals: &Totals, by: ByName) -> Json {
         "bytes": { "file": totals.file, "wal": totals.wal, "tables": tables },
         "by": name(by),
         "groups": totals.groups.iter().map(group).collect::<Vec<_>>(),
-    })
+    });
+    losses::report(&totals.losses, totals.searched, &mut report);
+    report
 }
 
 fn as_text(totals: &Totals, by: ByName, to: &Terminal) -> String {

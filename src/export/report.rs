@@ -45,8 +45,8 @@ pub struct Summary {
     pub running_left_out: u64,
     /// Sessions that `--exclude` took out.
     pub excluded: u64,
-    /// Why every message was searched for `--match`.
-    pub unindexed: Option<store::Unindexed>,
+    /// How `--match` was looked for.
+    pub searched: store::Searched,
     /// Files of renamed sessions that somebody changed, so that they were not removed.
     pub stale: Vec<String>,
 }

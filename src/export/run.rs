@@ -101,7 +101,7 @@ impl Run<'_, '_> {
         self.summary.matched = matches.sessions.len() as u64;
         self.summary.running_left_out = matches.running_left_out;
         self.summary.excluded = matches.excluded;
-        self.summary.unindexed = matches.unindexed;
+        self.summary.searched = matches.searched;
         for key in matches.unreadable {
             let session = Some(format!("in row {key}"));
             let reason = "its row in the store is damaged".to_owned();

@@ -2,6 +2,8 @@
 //! its precedence. What FTS5 would refuse is read as a person means it: an operator that lacks a
 //! side is left out, a quote without its other half is a blank.
 
+use std::fmt::Write as _;
+
 /// More of a query is not looked at.
 const MAX_CHARS: usize = 2048;
 
@@ -38,20 +40,48 @@ impl Query {
 
     /// The query as FTS5 takes it, with every term quoted.
     pub(crate) fn to_fts5(&self) -> String {
-        self.0.to_fts5()
+        let mut out = String::new();
+        self.0.write_fts5(Binding::Or, &mut out);
+        out
     }
 }
 
+/// Whether a text is longer than what is looked at of a query.
+pub fn is_cut(text: &str) -> bool {
+    text.chars().nth(MAX_CHARS).is_some()
+}
+
+/// How closely FTS5's operators bind, the loosest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Or,
+    And,
+    Not,
+    Term,
+}
+
 impl Expr {
-    fn to_fts5(&self) -> String {
-        match self {
+    /// Writes no parentheses that need not be: FTS5 nests a hundred of them at most.
+    fn write_fts5(&self, least: Binding, out: &mut String) {
+        let (own, next, operator, left, right) = match self {
             Expr::Term(term) => {
                 let star = if term.prefix { "*" } else { "" };
-                format!("\"{}\"{star}", term.text.replace('"', "\"\""))
+                let text = term.text.replace('"', "\"\"");
+                let _ = write!(out, "\"{text}\"{star}"); // a String takes everything
+                return;
             }
-            Expr::And(a, b) => format!("({} AND {})", a.to_fts5(), b.to_fts5()),
-            Expr::Or(a, b) => format!("({} OR {})", a.to_fts5(), b.to_fts5()),
-            Expr::Not(a, b) => format!("({} NOT {})", a.to_fts5(), b.to_fts5()),
+            Expr::Or(a, b) => (Binding::Or, Binding::And, " OR ", a, b),
+            Expr::And(a, b) => (Binding::And, Binding::Not, " AND ", a, b),
+            Expr::Not(a, b) => (Binding::Not, Binding::Term, " NOT ", a, b),
+        };
+        if own < least {
+            out.push('(');
+        }
+        left.write_fts5(own, out);
+        out.push_str(operator);
+        right.write_fts5(next, out);
+        if own < least {
+            out.push(')');
         }
     }
 
@@ -212,22 +242,22 @@ mod tests {
 
     #[test]
     fn operators_bind_as_they_do_in_fts5() {
-        assert_reads("docker deployment", r#"("docker" AND "deployment")"#);
-        assert_reads("a OR b AND c NOT d", r#"("a" OR ("b" AND ("c" NOT "d")))"#);
-        assert_reads("a b NOT c d", r#"(("a" AND "b") NOT ("c" AND "d"))"#);
-        assert_reads(r#""exact phrase" deploy*"#, r#"("exact phrase" AND "deploy"*)"#);
-        assert_reads("and or not", r#"(("and" AND "or") AND "not")"#);
+        assert_reads("docker deployment", r#""docker" AND "deployment""#);
+        assert_reads("a OR b AND c NOT d", r#""a" OR "b" AND "c" NOT "d""#);
+        assert_reads("a b NOT c d", r#"("a" AND "b") NOT ("c" AND "d")"#);
+        assert_reads(r#""exact phrase" deploy*"#, r#""exact phrase" AND "deploy"*"#);
+        assert_reads("and or not", r#""and" AND "or" AND "not""#);
     }
 
     #[test]
     fn what_fts5_would_refuse_is_read_as_it_is_meant() {
-        assert_reads("TODO: fix", r#"("TODO" AND "fix")"#);
-        assert_reads(r#"un"balanced"#, r#"("un" AND "balanced")"#);
+        assert_reads("TODO: fix", r#""TODO" AND "fix""#);
+        assert_reads(r#"un"balanced"#, r#""un" AND "balanced""#);
         assert_reads("AND x OR", r#""x""#);
-        assert_reads("a AND OR b", r#"("a" OR "b")"#);
-        assert_reads("file-like os.path /etc/x", r#"(("file-like" AND "os.path") AND "/etc/x")"#);
+        assert_reads("a AND OR b", r#""a" OR "b""#);
+        assert_reads("file-like os.path /etc/x", r#""file-like" AND "os.path" AND "/etc/x""#);
         assert_reads("NOT x", r#""x""#);
-        assert_reads("{a} (b)^ +c ***", r#"(("a" AND "b") AND "c")"#);
+        assert_reads("{a} (b)^ +c ***", r#""a" AND "b" AND "c""#);
         for nothing in ["", "  ", "AND", "\"\"", "*", "( )", "\0"] {
             assert_eq!(Query::parse(nothing), None, "{nothing:?}");
         }

@@ -3,22 +3,22 @@
 use formats::model::{Message, Row};
 
 use super::snapshot::decoded;
-use super::{Error, Extent, SessionKey, Shown, Snapshot};
+use super::{Error, Extent, Fault, SessionKey, Shown, Snapshot};
 use crate::redact::Raw;
 
 impl Snapshot<'_> {
-    /// Opens one message; `None` where there is none in this row.
+    /// Opens one message, with what its cells lost; `None` where there is none in this row.
     pub fn message<T>(
         &self,
         row: i64,
-        open: impl FnOnce(Raw<Message<'_>>) -> T,
+        open: impl FnOnce(Raw<Message<'_>>, Vec<Fault>) -> T,
     ) -> Result<Option<T>, Error> {
         let sql = "SELECT * FROM messages WHERE rowid = ?";
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query([row])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        let (cells, _) = decoded(&self.messages, row)?;
-        Ok(Some(open(Raw::new(Row::new(&self.messages.header, cells)))))
+        let (cells, faults) = decoded(&self.messages, row)?;
+        Ok(Some(open(Raw::new(Row::new(&self.messages.header, cells)), faults)))
     }
 
     /// The rows of a session's messages, in order, and where this one stands among them: without

@@ -11,10 +11,10 @@ use rusqlite::OptionalExtension as _;
 use rusqlite::types::ValueRef;
 
 use super::lineage::Kinship;
-use super::search::Unindexed;
+use super::search::Searched;
 use super::snapshot::decoded;
 use super::text::as_text;
-use super::{Error, SessionKey, Snapshot};
+use super::{Error, Fault, SessionKey, Snapshot};
 use crate::filter::{Archived, Selection};
 use crate::redact::Raw;
 
@@ -77,8 +77,8 @@ pub struct Page {
     pub excluded: u64,
     /// Sessions whose rows are damaged.
     pub unreadable: u64,
-    /// Why every message was searched for what was said.
-    pub unindexed: Option<Unindexed>,
+    /// How what was said was looked for.
+    pub searched: Searched,
     /// The times of messages are damaged, so the order is that of the starts.
     pub by_start: bool,
 }
@@ -117,7 +117,7 @@ impl Snapshot<'_> {
         if !matches!(listing.selection, Selection::All) {
             let matches = self.matching(&listing.selection)?;
             walk.page.excluded = matches.excluded;
-            walk.page.unindexed = matches.unindexed;
+            walk.page.searched = matches.searched;
             walk.page.unreadable = matches.unreadable.len() as u64;
             let mut roots = HashSet::new();
             for key in matches.sessions {
@@ -322,15 +322,15 @@ impl Snapshot<'_> {
     pub fn openings(
         &self,
         key: SessionKey,
-        mut each: impl FnMut(Raw<Message<'_>>) -> ControlFlow<()>,
+        mut each: impl FnMut(Raw<Message<'_>>, Vec<Fault>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let sql = "SELECT * FROM messages WHERE session_id = (SELECT id FROM sessions WHERE \
                    rowid = ?) AND role = 'user' AND content IS NOT NULL ORDER BY timestamp, rowid";
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query([key.0])?;
         while let Some(row) = rows.next()? {
-            let (cells, _) = decoded(&self.messages, row)?;
-            if each(Raw::new(Row::new(&self.messages.header, cells))).is_break() {
+            let (cells, faults) = decoded(&self.messages, row)?;
+            if each(Raw::new(Row::new(&self.messages.header, cells)), faults).is_break() {
                 break;
             }
         }

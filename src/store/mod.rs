@@ -22,6 +22,7 @@ mod rows;
 mod search;
 mod size;
 mod snapshot;
+mod terms;
 mod text;
 
 use std::path::PathBuf;
@@ -39,7 +40,7 @@ pub use open::{FileState, existing, file_state, read};
 pub use optimize::{Vacuum, copy_into, merge_indexes, vacuum};
 pub use repair::{Backup, Damage, Repair, Salvage, check, repair, salvage};
 pub use rows::{Decoded, Decoder, Rows, Stored};
-pub use search::{Hit, Piece, Search, Sort, Unindexed};
+pub use search::{Hit, Piece, Search, Searched, Sort, Unindexed};
 pub use size::{Size, size};
 pub use snapshot::{Extent, Matches, SessionKey, Shown, Snapshot};
 

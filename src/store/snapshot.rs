@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::decode::{self, Fault, Kind};
 use super::rows::{Decoder, Stored};
-use super::search::Unindexed;
+use super::search::Searched;
 use super::{Error, query, text};
 use crate::filter::{Exclude, Filter, Selection};
 use crate::redact::Raw;
@@ -39,8 +39,8 @@ pub struct Matches {
     pub excluded: u64,
     /// Sessions whose row is damaged, so that nothing is known of them.
     pub unreadable: Vec<SessionKey>,
-    /// Why every message was searched for what was said.
-    pub unindexed: Option<Unindexed>,
+    /// How what was said was looked for.
+    pub searched: Searched,
 }
 
 /// Which messages of a session are meant.
@@ -245,30 +245,27 @@ impl<'c> Snapshot<'c> {
     }
 
     fn filtered(&self, filter: &Filter) -> Result<Matches, Error> {
-        let (said, unindexed) = self.said(filter)?;
+        let (said, searched) = self.said(filter)?;
         let matches = match self.matches(filter, said.as_ref(), "sessions", None) {
             Err(Error::Damaged(_)) => self.matches_one_by_one(filter, said.as_ref()),
             other => other,
         };
-        Ok(Matches { unindexed, ..matches? })
+        Ok(Matches { searched, ..matches? })
     }
 
     /// The sessions in which everything was said that a filter asks for; `None` where it asks for
     /// nothing.
-    fn said(
-        &self,
-        filter: &Filter,
-    ) -> Result<(Option<HashSet<SessionKey>>, Option<Unindexed>), Error> {
-        let (mut all, mut why) = (None::<HashSet<SessionKey>>, None);
+    fn said(&self, filter: &Filter) -> Result<(Option<HashSet<SessionKey>>, Searched), Error> {
+        let (mut all, mut all_searched) = (None::<HashSet<SessionKey>>, Searched::default());
         for query in &filter.said {
-            let (found, unindexed) = self.saying(query)?;
+            let (found, searched) = self.saying(query)?;
             all = Some(match all {
                 Some(before) => before.intersection(&found).copied().collect(),
                 None => found,
             });
-            why = why.or(unindexed);
+            all_searched = all_searched.and(searched);
         }
-        Ok((all, why))
+        Ok((all, all_searched))
     }
 
     /// What passes the filter, among all rows or of one.
@@ -398,14 +395,22 @@ impl<'c> Snapshot<'c> {
 
     /// What lists show of a session, without its long texts.
     pub fn brief(&self, key: SessionKey) -> Result<Raw<Session<'_>>, Error> {
+        Ok(self.brief_with_faults(key)?.0)
+    }
+
+    /// The same, with what its cells lost.
+    pub fn brief_with_faults(
+        &self,
+        key: SessionKey,
+    ) -> Result<(Raw<Session<'_>>, Vec<Fault>), Error> {
         let name = |c: SessionColumn| self.has_session_column(c.name()).then_some(c.name());
         let columns = BRIEF.map(|c| name(c).unwrap_or("NULL")).join(", ");
         let sql = format!("SELECT {columns} FROM sessions WHERE rowid = ?");
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query([key.0])?;
         let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        let (cells, _) = decoded(&self.brief, row)?;
-        Ok(Raw::new(Row::new(&self.brief.header, owned(cells))))
+        let (cells, faults) = decoded(&self.brief, row)?;
+        Ok((Raw::new(Row::new(&self.brief.header, owned(cells))), faults))
     }
 
     /// Rows of other tables that SQLite deletes with a session, as JSON arrays by table.

@@ -4,12 +4,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use formats::is_compaction_summary;
-use formats::model::{Session, SessionColumn};
+use formats::model::{MessageColumn, Session, SessionColumn};
 use serde::Serialize;
 
+use super::losses::Losses;
+use super::said::Reader;
 use super::text::{one_line, plain, preview};
-use crate::redact::{Redactor, Scope};
-use crate::store::{self, Entry, Kind, Listing, SessionKey, Snapshot};
+use crate::redact::Redactor;
+use crate::store::{self, Entry, Kind, Listing, SessionKey};
 
 /// How many characters of the first message a list shows.
 const PREVIEW: usize = 60;
@@ -27,10 +29,12 @@ pub struct Sessions {
     pub excluded: u64,
     /// Sessions whose rows are damaged.
     pub unreadable: u64,
-    /// Why every message was searched for what was said.
-    pub unindexed: Option<store::Unindexed>,
+    /// How what was said was looked for.
+    pub searched: store::Searched,
     /// The times of messages are damaged, so the order is that of the starts.
     pub by_start: bool,
+    /// What was lost on the way.
+    pub losses: Losses,
 }
 
 /// A session as lists show it: a compressed conversation as its newest segment.
@@ -86,11 +90,16 @@ pub fn sessions(
             more: page.more,
             excluded: page.excluded,
             unreadable: page.unreadable,
-            unindexed: page.unindexed,
+            searched: page.searched,
             by_start: page.by_start,
+            losses: Losses::default(),
         };
         for entry in page.entries {
-            match listed(snapshot, entry, redactor) {
+            // Each session by itself: what is redacted in one says nothing of another.
+            let mut reader = Reader::new(snapshot, redactor);
+            let session = listed(&mut reader, entry);
+            list.losses.add(reader.losses);
+            match session {
                 Ok(session) => list.sessions.push(session),
                 Err(store::Error::Damaged(_)) => list.unreadable += 1,
                 Err(error) => return Err(error),
@@ -100,24 +109,17 @@ pub fn sessions(
     })
 }
 
-pub(super) fn listed(
-    snapshot: &Snapshot<'_>,
-    entry: Entry,
-    redactor: &Redactor,
-) -> Result<Listed, store::Error> {
-    let mut scope = Scope::new();
-    let row = redactor.apply(snapshot.brief(entry.tip)?, &mut scope);
+pub(super) fn listed(reader: &mut Reader<'_>, entry: Entry) -> Result<Listed, store::Error> {
+    let row = reader.begin(entry.tip)?;
     let text = |column| row.text(column).map(str::to_owned);
-    let root = (entry.root != entry.tip)
-        .then(|| Ok::<_, store::Error>(redactor.apply(snapshot.brief(entry.root)?, &mut scope)))
-        .transpose()?;
+    let root = (entry.root != entry.tip).then(|| reader.row(entry.root)).transpose()?;
     Ok(Listed {
         id: row.id().to_owned(),
         lineage_root_id: root.map(|root| root.id().to_owned()),
         kind: name(entry.kind),
         source: text(SessionColumn::Source),
         title: text(SessionColumn::Title),
-        preview: opening(snapshot, entry.tip, redactor, &mut scope)?,
+        preview: opening(reader, entry.tip)?,
         model: text(SessionColumn::Model),
         cwd: text(SessionColumn::Cwd),
         git_branch: text(SessionColumn::Branch),
@@ -138,15 +140,12 @@ fn workspace(row: &Session<'_>) -> Option<String> {
 }
 
 /// The user's first words; a compaction summary only where there is nothing else.
-fn opening(
-    snapshot: &Snapshot<'_>,
-    key: SessionKey,
-    redactor: &Redactor,
-    scope: &mut Scope,
-) -> Result<String, store::Error> {
+fn opening(reader: &mut Reader<'_>, key: SessionKey) -> Result<String, store::Error> {
     let (mut words, mut looked_at) = (String::new(), 0);
-    let read = snapshot.openings(key, |raw| {
+    let Reader { snapshot, redactor, scope, session, losses } = reader;
+    let read = snapshot.openings(key, |raw, faults| {
         let message = redactor.apply(raw, scope);
+        losses.message(session, message.integer(MessageColumn::Id).unwrap_or_default(), &faults);
         looked_at += 1;
         let is_own = !is_compaction_summary(&plain(&message));
         if is_own || words.is_empty() {
@@ -159,9 +158,12 @@ fn opening(
         }
     });
     match read {
-        // What stands in a damaged page is only the preview.
-        Err(store::Error::Damaged(_)) | Ok(()) => Ok(words),
-        Err(error) => Err(error),
+        // What stands on a damaged page is only the preview.
+        Err(store::Error::Damaged(_)) => {
+            losses.unreadable(format!("session {session}: its first message's page is damaged"));
+            Ok(words)
+        }
+        other => other.map(|()| words),
     }
 }
 

@@ -2,6 +2,7 @@
 //! by the command line or written as JSON.
 
 mod listing;
+mod losses;
 mod said;
 mod search;
 mod session;
@@ -9,6 +10,7 @@ mod text;
 mod totals;
 
 pub use listing::{Listed, Sessions, sessions};
+pub use losses::Losses;
 pub use said::Said;
 pub use search::{Discovery, Excerpt, Found, Match, browse, discover, scroll, whole};
 pub use session::{Event, Head, Recap, Turn, latest, recap, resolve, transcript};

@@ -1,13 +1,14 @@
 //! Messages in the shape that Hermes' `session_search` gives them.
 
-use formats::model::{Message, MessageColumn, Standing, Value};
+use formats::model::{Message, MessageColumn, Session, Standing, Value};
 use formats::{ToolCall, is_compaction_summary, tool_calls};
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::losses::Losses;
 use super::text::plain;
 use crate::redact::{Redactor, Scope};
-use crate::store::{self, Snapshot};
+use crate::store::{self, SessionKey, Snapshot};
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -92,15 +93,44 @@ pub(super) struct Reader<'r> {
     pub(super) snapshot: &'r Snapshot<'r>,
     pub(super) redactor: &'r Redactor,
     pub(super) scope: Scope,
+    /// The session's id, for what is told of its messages.
+    pub(super) session: String,
+    /// What was lost on the way.
+    pub(super) losses: Losses,
 }
 
-impl Reader<'_> {
+impl<'r> Reader<'r> {
+    pub(super) fn new(snapshot: &'r Snapshot<'r>, redactor: &'r Redactor) -> Self {
+        let (scope, losses) = (Scope::new(), Losses::default());
+        Self { snapshot, redactor, scope, session: String::new(), losses }
+    }
+
+    /// A session's own row; the messages that follow are its own.
+    pub(super) fn begin(&mut self, key: SessionKey) -> Result<Session<'r>, store::Error> {
+        let row = self.row(key)?;
+        row.id().clone_into(&mut self.session);
+        Ok(row)
+    }
+
+    /// The row of a session.
+    pub(super) fn row(&mut self, key: SessionKey) -> Result<Session<'r>, store::Error> {
+        let (raw, faults) = self.snapshot.brief_with_faults(key)?;
+        let row = self.redactor.apply(raw, &mut self.scope);
+        self.losses.session(&row, &faults);
+        Ok(row)
+    }
+
     /// One message; nothing where its page is damaged.
     pub(super) fn said(&mut self, row: i64) -> Result<Option<Said>, store::Error> {
-        let said =
-            self.snapshot.message(row, |raw| Said::new(&self.redactor.apply(raw, &mut self.scope)));
+        let said = self.snapshot.message(row, |raw, faults| {
+            self.losses.message(&self.session, row, &faults);
+            Said::new(&self.redactor.apply(raw, &mut self.scope))
+        });
         match said {
-            Err(store::Error::Damaged(_)) => Ok(None),
+            Err(store::Error::Damaged(_)) => {
+                self.losses.lost(&self.session, row);
+                Ok(None)
+            }
             other => other,
         }
     }

@@ -5,15 +5,16 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use formats::model::{Session, SessionColumn};
+use formats::model::SessionColumn;
 use serde::Serialize;
 
 use super::listing::{Listed, listed};
+use super::losses::Losses;
 use super::said::{Reader, Said};
 use crate::filter::Selection;
-use crate::redact::{Redactor, Scope};
+use crate::redact::Redactor;
 use crate::store::{
-    self, Hit, Kind, Listing, Piece, Search, SessionKey, Shown, Snapshot, Unindexed,
+    self, Hit, Kind, Listing, Piece, Search, Searched, SessionKey, Shown, Snapshot,
 };
 
 /// Sources whose finds come after all others': they say the same every day.
@@ -46,8 +47,19 @@ pub struct Discovery {
 pub struct Found {
     /// A session each, the best first.
     pub results: Vec<Match>,
-    /// Why every message was looked at.
-    pub unindexed: Option<Unindexed>,
+    /// How it was looked for.
+    pub searched: Searched,
+    /// How `--match` was looked for.
+    pub selected: Searched,
+    /// What was lost on the way.
+    pub losses: Losses,
+}
+
+impl Found {
+    /// How it was looked for, for QUERY and `--match` together.
+    pub fn all_searched(&self) -> Searched {
+        self.searched.and(self.selected)
+    }
 }
 
 /// A session in which something was found.
@@ -109,6 +121,8 @@ pub struct Excerpt {
     pub after: usize,
     /// Messages that the session has.
     pub total: usize,
+    /// What was lost on the way.
+    pub losses: Losses,
 }
 
 /// Finds sessions by what was said in them.
@@ -118,9 +132,14 @@ pub fn discover(
     redactor: &Redactor,
 ) -> Result<Found, store::Error> {
     store::read(store, |snapshot| {
+        let mut found = Found::default();
         let among = match &wanted.selection {
             Selection::All => None,
-            selection => Some(snapshot.matching(selection)?.sessions.into_iter().collect()),
+            selection => {
+                let matches = snapshot.matching(selection)?;
+                found.selected = matches.searched;
+                Some(matches.sessions.into_iter().collect())
+            }
         };
         let mut walk = Walk {
             snapshot,
@@ -130,17 +149,20 @@ pub fn discover(
             seen: HashSet::new(),
             demoted: Vec::new(),
         };
-        let mut found = Found::default();
         if let Some(key) = walk.titled()? {
-            found.results.push(by_title(snapshot, wanted, key, redactor)?);
+            let mut reader = Reader::new(snapshot, redactor);
+            found.results.push(by_title(&mut reader, wanted, key)?);
+            found.losses.add(reader.losses);
         }
         let mut hits = Vec::new();
         if let Some(search) = &wanted.search {
-            found.unindexed = snapshot.search(search, |hit| walk.visit(hit, &mut hits))?;
+            found.searched = snapshot.search(search, |hit| walk.visit(hit, &mut hits))?;
         }
         walk.demoted(&mut hits);
         for hit in hits {
-            found.results.extend(by_words(snapshot, wanted, hit, redactor)?);
+            let mut reader = Reader::new(snapshot, redactor);
+            found.results.extend(by_words(&mut reader, wanted, hit)?);
+            found.losses.add(reader.losses);
         }
         Ok(found)
     })
@@ -209,17 +231,15 @@ impl Walk<'_> {
 }
 
 fn by_words(
-    snapshot: &Snapshot<'_>,
+    reader: &mut Reader<'_>,
     wanted: &Discovery,
     hit: Hit,
-    redactor: &Redactor,
 ) -> Result<Option<Match>, store::Error> {
-    let Some((rows, at)) = snapshot.rows_around(hit.session, hit.message)? else {
+    let Some((rows, at)) = reader.snapshot.rows_around(hit.session, hit.message)? else {
         return Ok(None);
     };
-    let mut reader = Reader { snapshot, redactor, scope: Scope::new() };
-    let mut found = head(&mut reader, hit.session)?;
-    around(&mut reader, &mut found, &rows, at)?;
+    let mut found = head(reader, hit.session)?;
+    around(reader, &mut found, &rows, at)?;
     let anchor = found.messages.iter().find(|said| said.anchor);
     if let (Some(anchor), Some(search)) = (anchor, &wanted.search) {
         found.matched_role.clone_from(&anchor.role);
@@ -238,16 +258,14 @@ fn marked(piece: &Piece) -> String {
 }
 
 fn by_title(
-    snapshot: &Snapshot<'_>,
+    reader: &mut Reader<'_>,
     wanted: &Discovery,
     key: SessionKey,
-    redactor: &Redactor,
 ) -> Result<Match, store::Error> {
-    let mut reader = Reader { snapshot, redactor, scope: Scope::new() };
-    let mut found = head(&mut reader, key)?;
-    let rows: Vec<i64> = snapshot.extent(key, Shown::Active)?.rows().collect();
+    let mut found = head(reader, key)?;
+    let rows: Vec<i64> = reader.snapshot.extent(key, Shown::Active)?.rows().collect();
     if !rows.is_empty() {
-        around(&mut reader, &mut found, &rows, 0)?;
+        around(reader, &mut found, &rows, 0)?;
     }
     "session_title".clone_into(&mut found.matched_role);
     let title = found.title.as_deref().unwrap_or(&wanted.typed);
@@ -259,10 +277,9 @@ fn by_title(
 /// What is known of a session before its messages are read. Title, time and platform are those of
 /// the session that it all began with.
 fn head(reader: &mut Reader<'_>, key: SessionKey) -> Result<Match, store::Error> {
-    let (snapshot, redactor) = (reader.snapshot, reader.redactor);
-    let row = redactor.apply(snapshot.brief(key)?, &mut reader.scope);
-    let root = snapshot.ancestor(key)?;
-    let first = redactor.apply(snapshot.brief(root)?, &mut reader.scope);
+    let row = reader.begin(key)?;
+    let root = reader.snapshot.ancestor(key)?;
+    let first = if root == key { row.clone() } else { reader.row(root)? };
     let text = |column| first.text(column).or(row.text(column)).map(str::to_owned);
     let unknown = || "unknown".to_owned();
     Ok(Match {
@@ -325,7 +342,7 @@ pub fn scroll(
         }
         let (rows, at) = snapshot.rows_around(key, message)?.ok_or_else(elsewhere)?;
         let (from, to) = (at.saturating_sub(window), rows.len().min(at.saturating_add(window + 1)));
-        let mut reader = Reader { snapshot, redactor, scope: Scope::new() };
+        let mut reader = Reader::new(snapshot, redactor);
         let mut excerpt = excerpt(&mut reader, key, rows.len())?;
         for row in &rows[from..to] {
             let Some(mut said) = reader.said(*row)? else { continue };
@@ -333,6 +350,7 @@ pub fn scroll(
             excerpt.messages.push(said);
         }
         (excerpt.before, excerpt.after) = (at - from, to - at - 1);
+        excerpt.losses = reader.losses;
         Ok(excerpt)
     })
 }
@@ -342,7 +360,7 @@ pub fn whole(store: &Path, session: &str, redactor: &Redactor) -> Result<Excerpt
     store::read(store, |snapshot| {
         let key = snapshot.resolve(session)?;
         let rows: Vec<i64> = snapshot.extent(key, Shown::Active)?.rows().collect();
-        let mut reader = Reader { snapshot, redactor, scope: Scope::new() };
+        let mut reader = Reader::new(snapshot, redactor);
         let mut excerpt = excerpt(&mut reader, key, rows.len())?;
         let is_cut = rows.len() > HEAD + TAIL;
         for (n, row) in rows.iter().enumerate() {
@@ -350,6 +368,7 @@ pub fn whole(store: &Path, session: &str, redactor: &Redactor) -> Result<Excerpt
                 excerpt.messages.extend(reader.said(*row)?);
             }
         }
+        excerpt.losses = reader.losses;
         Ok(excerpt)
     })
 }
@@ -359,7 +378,7 @@ fn excerpt(
     key: SessionKey,
     total: usize,
 ) -> Result<Excerpt, store::Error> {
-    let row: Session<'_> = reader.redactor.apply(reader.snapshot.brief(key)?, &mut reader.scope);
+    let row = reader.begin(key)?;
     let text = |column| row.text(column).map(str::to_owned);
     Ok(Excerpt {
         session_id: row.id().to_owned(),
@@ -371,6 +390,7 @@ fn excerpt(
         before: 0,
         after: 0,
         total,
+        losses: Losses::default(),
     })
 }
 
@@ -379,12 +399,18 @@ pub fn browse(
     store: &Path,
     listing: &Listing,
     redactor: &Redactor,
-) -> Result<Vec<Listed>, store::Error> {
+) -> Result<(Vec<Listed>, Losses), store::Error> {
     store::read(store, |snapshot| {
         // Room for the branches that are left out.
         let all = Listing { limit: listing.limit.saturating_mul(2) + 50, ..listing.clone() };
         let entries = snapshot.listed(&all)?.entries.into_iter();
         let begun = entries.filter(|entry| entry.kind == Kind::Conversation).take(listing.limit);
-        begun.map(|entry| listed(snapshot, entry, redactor)).collect()
+        let (mut sessions, mut losses) = (Vec::new(), Losses::default());
+        for entry in begun {
+            let mut reader = Reader::new(snapshot, redactor);
+            sessions.push(listed(&mut reader, entry)?);
+            losses.add(reader.losses);
+        }
+        Ok((sessions, losses))
     })
 }

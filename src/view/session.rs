@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use formats::model::{Session, SessionColumn};
+use formats::model::SessionColumn;
 use serde::Serialize;
 
+use super::losses::Losses;
 use super::said::{Reader, Said};
 use super::text::preview;
-use crate::redact::{Redactor, Scope};
+use crate::redact::Redactor;
 use crate::store::{self, Listing, SessionKey, Shown, Snapshot};
 
 /// Exchanges in a recap, each of a question and an answer.
@@ -79,6 +80,9 @@ pub struct Recap {
     pub earlier: usize,
     /// The last turns.
     pub turns: Vec<Turn>,
+    /// What was lost on the way.
+    #[serde(skip)]
+    pub losses: Losses,
 }
 
 /// The session that somebody means by an id, a title or the beginning of an id. A title means the
@@ -96,7 +100,7 @@ fn named(snapshot: &Snapshot<'_>, name: &str) -> Result<SessionKey, store::Error
 /// The session that somebody means.
 pub fn resolve(store: &Path, name: &str) -> Result<Head, store::Error> {
     store::read(store, |snapshot| {
-        head(snapshot, named(snapshot, name)?, Shown::Active, &Redactor::none())
+        head(&mut Reader::new(snapshot, &Redactor::none()), named(snapshot, name)?, Shown::Active)
     })
 }
 
@@ -104,44 +108,39 @@ pub fn resolve(store: &Path, name: &str) -> Result<Head, store::Error> {
 pub fn latest(store: &Path, listing: &Listing) -> Result<Option<Head>, store::Error> {
     store::read(store, |snapshot| {
         let first = snapshot.listed(listing)?.entries.first().map(|entry| entry.tip);
-        first.map(|key| head(snapshot, key, Shown::Active, &Redactor::none())).transpose()
+        let redactor = Redactor::none();
+        let mut reader = Reader::new(snapshot, &redactor);
+        first.map(|key| head(&mut reader, key, Shown::Active)).transpose()
     })
 }
 
-/// Hands a session's head and messages to `each`.
+/// Hands a session's head and messages to `each`; says what was lost on the way.
 pub fn transcript<E: From<store::Error>>(
     store: &Path,
     name: &str,
     shown: Shown,
     redactor: &Redactor,
     mut each: impl FnMut(Event<'_>) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<Losses, E> {
     store::read(store, |snapshot| {
         let key = named(snapshot, name)?;
-        each(Event::Session(&head(snapshot, key, shown, redactor)?))?;
-        let mut reader = Reader { snapshot, redactor, scope: Scope::new() };
+        let mut reader = Reader::new(snapshot, redactor);
+        each(Event::Session(&head(&mut reader, key, shown)?))?;
         for row in snapshot.extent(key, shown)?.rows() {
             if let Some(said) = reader.said(row)? {
                 each(Event::Message(&said))?;
             }
         }
-        Ok(())
+        Ok(reader.losses)
     })
 }
 
-fn head(
-    snapshot: &Snapshot<'_>,
-    key: SessionKey,
-    shown: Shown,
-    redactor: &Redactor,
-) -> Result<Head, store::Error> {
-    let mut scope = Scope::new();
-    let row: Session<'_> = redactor.apply(snapshot.brief(key)?, &mut scope);
+fn head(reader: &mut Reader<'_>, key: SessionKey, shown: Shown) -> Result<Head, store::Error> {
+    let row = reader.begin(key)?;
     let text = |column| row.text(column).map(str::to_owned);
+    let snapshot = reader.snapshot;
     let tip = snapshot.tip(key)?;
-    let next = (tip != key)
-        .then(|| Ok::<_, store::Error>(redactor.apply(snapshot.brief(tip)?, &mut scope)))
-        .transpose()?;
+    let next = (tip != key).then(|| reader.row(tip)).transpose()?;
     Ok(Head {
         id: row.id().to_owned(),
         title: text(SessionColumn::Title),
@@ -161,7 +160,8 @@ fn head(
 pub fn recap(store: &Path, name: &str, redactor: &Redactor) -> Result<Recap, store::Error> {
     store::read(store, |snapshot| {
         let key = named(snapshot, name)?;
-        let mut reader = Reader { snapshot, redactor, scope: Scope::new() };
+        let mut reader = Reader::new(snapshot, redactor);
+        let session = head(&mut reader, key, Shown::Active)?;
         let mut turns = Turns::default();
         for row in snapshot.extent(key, Shown::Active)?.rows() {
             if let Some(said) = reader.said(row)? {
@@ -170,9 +170,10 @@ pub fn recap(store: &Path, name: &str, redactor: &Redactor) -> Result<Recap, sto
         }
         turns.close();
         Ok(Recap {
-            session: head(snapshot, key, Shown::Active, redactor)?,
+            session,
             earlier: turns.earlier,
             turns: turns.last.into(),
+            losses: reader.losses,
         })
     })
 }

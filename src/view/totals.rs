@@ -5,6 +5,8 @@ use std::path::Path;
 
 use formats::model::{Session, SessionColumn};
 
+use super::losses::Losses;
+use super::said::Reader;
 use crate::filter::Selection;
 use crate::redact::{Redactor, Scope};
 use crate::store::{self, Kind, SessionKey, Snapshot};
@@ -70,6 +72,10 @@ pub struct Totals {
     pub active_messages: u64,
     /// Sessions whose rows are damaged.
     pub unreadable: u64,
+    /// How what was said was looked for.
+    pub searched: store::Searched,
+    /// What was lost on the way.
+    pub losses: Losses,
     /// The largest group first; days in their order.
     pub groups: Vec<Group>,
     /// Bytes of the store's file.
@@ -92,13 +98,22 @@ pub fn totals(
         let mut adding =
             Adding { snapshot, by, redactor, totals: Totals::default(), groups: HashMap::new() };
         adding.totals.unreadable = matches.unreadable.len() as u64;
+        adding.totals.searched = matches.searched;
         for key in matches.sessions {
             match adding.add(key) {
                 Err(store::Error::Damaged(_)) => adding.totals.unreadable += 1,
                 other => other?,
             }
         }
-        adding.totals.tables = snapshot.tables().unwrap_or_default();
+        match snapshot.tables() {
+            Ok(tables) => adding.totals.tables = tables,
+            Err(store::Error::Damaged(_)) => {
+                let line = "the sizes of tables cannot be told: a page is damaged";
+                adding.totals.losses.unreadable(line.to_owned());
+            }
+            // A SQLite without `dbstat` has no sizes to tell.
+            Err(_) => {}
+        }
         Ok::<_, store::Error>(adding.finish())
     })?;
     let disk = store::size(store)?;
@@ -116,7 +131,9 @@ struct Adding<'a> {
 
 impl Adding<'_> {
     fn add(&mut self, key: SessionKey) -> Result<(), store::Error> {
-        let row = self.redactor.apply(self.snapshot.brief(key)?, &mut Scope::new());
+        let mut reader = Reader::new(self.snapshot, self.redactor);
+        let row = reader.row(key)?;
+        self.totals.losses.add(reader.losses);
         let (all, active) = self.snapshot.message_counts(key)?;
         let kind = self.snapshot.kind(key)?;
         let sums = Sums { messages: all, ..sums(&row) };

@@ -173,8 +173,8 @@ fn destroy_page_with(env: &Env, text: &str) {
     fs::write(env.db(), bytes).unwrap();
 }
 
-#[test]
-fn a_session_on_a_destroyed_page_costs_itself_only() {
+/// Three sessions, of which the middle one has a message on a destroyed page.
+fn with_a_destroyed_page() -> Env {
     let mut middle = session("middle");
     for n in 0..12 {
         middle = middle.user(format!("unsaid {n:02} {}", "x".repeat(3000)));
@@ -182,6 +182,66 @@ fn a_session_on_a_destroyed_page_costs_itself_only() {
     let env = Env::with([talk("first"), middle, talk("last")]);
     env.store().sql("DROP TRIGGER messages_fts_delete; DELETE FROM messages_fts; VACUUM");
     destroy_page_with(&env, "unsaid 05");
+    env
+}
+
+#[test]
+fn what_stands_on_a_destroyed_page_is_never_taken_for_nothing() {
+    let env = with_a_destroyed_page();
+    let lost = "warning: session middle, message 8: its page is damaged";
+    let ran = env.run("show middle").ends(1).says(lost);
+    assert!(ran.stdout.contains("unsaid 04") && ran.stdout.contains("unsaid 06"), "{ran}");
+    let json = env.run("show middle --json").ends(1).json();
+    assert_eq!(json["messages"].as_array().unwrap().len(), 11, "{json}");
+    assert!(json["warnings"][0].as_str().unwrap().contains("message 8"), "{json}");
+    env.run("show middle --recap").ends(1).says(lost);
+    env.run("search --session-id middle").ends(1).says(lost);
+    env.run("search --session-id middle --around-message-id 4").ends(1).says(lost);
+    env.run("search unsaid").ends(1).says("1 message could not be searched");
+    for command in ["list", "stats", "scan", "export all.jsonl", "prune --dry-run"] {
+        let line = format!("{command} --match unsaid");
+        env.run(&line).says("1 message could not be searched");
+    }
+    env.run("list --match unsaid").ends(1);
+    env.run("stats --match unsaid").ends(1);
+}
+
+#[test]
+fn a_preview_on_a_destroyed_page_is_said_to_be_lost() {
+    let env = Env::with([talk("first"), session("big").user(format!("lost{}", "x".repeat(9000)))]);
+    env.store().sql("DELETE FROM messages_fts; VACUUM");
+    destroy_page_with(&env, "question of first");
+    let ran = env.run("list").ends(1).says("its first message's page is damaged");
+    assert_eq!(ran.stdout.lines().count(), 3, "{ran}");
+}
+
+#[test]
+fn odd_cells_are_warned_about_where_they_are_shown() {
+    for (change, column) in BAD_MESSAGES {
+        let env = damaged("messages", change);
+        let ran = env.run("show middle").ok();
+        assert!(ran.stderr.contains("warning: session middle, message "), "{change}\n{ran}");
+        assert!(ran.stderr.contains(&format!(", {column}: ")), "{change}\n{ran}");
+    }
+    let shown = BAD_SESSIONS.iter().filter(|(_, column)| *column != "system_prompt");
+    for (change, column) in shown {
+        let env = damaged("sessions", change);
+        let warning = format!("warning: session middle, {column}: ");
+        for command in ["list", "show middle", "stats"] {
+            env.run(command).ok().says(&warning);
+        }
+    }
+    for change in ["input_tokens = 'many'", "message_count = X'ff'", "actual_cost_usd = 'much'"] {
+        let env = damaged("sessions", change);
+        env.run("stats").ok().says("warning: session middle, ");
+        let json = env.run("stats --json").ok().json();
+        assert_eq!(json["warnings"].as_array().unwrap().len(), 1, "{json}");
+    }
+}
+
+#[test]
+fn a_session_on_a_destroyed_page_costs_itself_only() {
+    let env = with_a_destroyed_page();
     for format in formats::all() {
         let ran = format.export(&env, ALL).ends(1).says("error: session middle was not exported: ");
         let written = format.written(&env);

@@ -20,6 +20,7 @@ mod ids;
 mod import;
 mod import_crash;
 mod import_law;
+mod indexes;
 mod jsonl;
 mod lineage;
 mod listing;

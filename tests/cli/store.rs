@@ -96,7 +96,7 @@ impl Session {
 
 /// An open connection to a store.
 pub(crate) struct Store {
-    connection: Connection,
+    pub(crate) connection: Connection,
 }
 
 impl Store {

@@ -544,7 +544,8 @@ impl ExportArgs {
     }
 
     fn status(&self, summary: &Summary) -> ExitStatus {
-        let damaged = summary.warnings.count > 0 && !self.lenient;
+        let unsearched = summary.searched.unreadable > 0;
+        let damaged = unsearched || (summary.warnings.count > 0 && !self.lenient);
         // Of many sessions some may be empty; one that was named should not be.
         let missed = !self.select.ids().is_empty() && !summary.nothing_to_show.is_empty();
         if summary.failures.is_empty() && summary.stale.is_empty() && !damaged && !missed {

@@ -3,8 +3,8 @@
 use formats::NothingToShow;
 use serde_json::json;
 
-use super::super::Global;
 use super::super::terminal::{self, Terminal};
+use super::super::{Global, losses};
 use super::ExportArgs;
 use super::output::is_stdout;
 use crate::export::{Preview, Summary, Target};
@@ -174,9 +174,7 @@ pub(super) fn note(summary: &Summary, terminal: &Terminal) {
         let verb = if summary.running_left_out == 1 { "matches" } else { "match" };
         terminal.note(&format!("{running} also {verb}; --include-open adds them"));
     }
-    if let Some(note) = summary.unindexed.and_then(crate::store::Unindexed::note) {
-        terminal.note(note);
-    }
+    losses::tell_search(summary.searched, terminal);
     if summary.excluded > 0 {
         let excluded = counted(summary.excluded, "session");
         terminal.note(&format!("{excluded} left out by --exclude"));

@@ -13,8 +13,11 @@ use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params_
 use super::super::decode::{self, Kind};
 use super::super::open::existing;
 use super::super::snapshot::{Concurrency, lossy, quoted};
-use super::super::{Error, Snapshot, encode, text};
+use super::super::{Error, Snapshot, encode, terms, text};
 use super::{open, refused};
+
+/// The messages of one session.
+const OF_SESSION: &str = "SELECT rowid FROM messages WHERE session_id = ?";
 
 /// Columns with their values, in no particular order.
 pub type Columns<'l> = Vec<(Cow<'l, str>, Value<'l>)>;
@@ -161,6 +164,7 @@ impl<'c> Insertion<'c> {
             let fixed = [("session_id", &owner)];
             self.row(&self.messages, message, &fixed, left_out, &mut added)?;
         }
+        terms::replace_nuls(self.transaction, OF_SESSION, [id]).map_err(refused)?;
         for (name, rows) in &record.related {
             let Some((table, column)) = self.related.iter().find(|(t, _)| t.name == *name) else {
                 added.homeless.push(name.to_string());
@@ -259,6 +263,7 @@ impl<'c> Insertion<'c> {
     }
 
     fn remove(&self, id: &str) -> Result<(), Error> {
+        terms::settle(self.transaction, OF_SESSION, [id]).map_err(refused)?;
         let dependents = self.related.iter().map(|(table, column)| (table.name.as_str(), column));
         let session_id = "session_id".to_owned();
         for (table, column) in dependents.chain([("messages", &session_id)]) {

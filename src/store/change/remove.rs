@@ -10,7 +10,7 @@ use rusqlite::OptionalExtension as _;
 
 use super::{CHOSEN, Change, Seen, refused, write};
 use crate::store::lineage::Family;
-use crate::store::{Error, SessionKey, Snapshot};
+use crate::store::{Error, SessionKey, Snapshot, terms};
 
 /// What a deletion took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -155,6 +155,8 @@ impl Change<'_> {
     fn remove(&self, keys: &[SessionKey]) -> Result<Removal, Error> {
         self.choose(keys.iter().copied())?;
         let ids = format!("(SELECT id FROM sessions WHERE rowid IN {CHOSEN})");
+        let doomed = format!("SELECT rowid FROM messages WHERE session_id IN {ids}");
+        terms::settle(self.transaction, &doomed, []).map_err(refused)?;
         let messages =
             self.execute(&format!("DELETE FROM messages WHERE session_id IN {ids}"), [])?;
         if self.snapshot()?.has_session_column("parent_session_id") {

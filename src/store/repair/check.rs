@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, ErrorCode};
 
 use super::super::snapshot::quoted;
-use super::super::{Error, change, optimize};
+use super::super::{Error, change, optimize, terms};
 
 /// What is damaged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -165,32 +165,81 @@ fn named(line: &str, roots: &BTreeMap<u64, Damage>) -> Option<Damage> {
     Some(Damage::Other(line.to_owned()))
 }
 
-/// Whether a full-text index can be read from its first term to its last, and knows as many texts as it
-/// keeps. FTS5's own check also cuts every text into terms again, and finds fault with an index that
+/// Whether a full-text index can be read from its first term to its last, and has as many terms as its
+/// sums say. FTS5's own check also cuts every text into terms again, and finds fault with an index that
 /// another version of SQLite has made by its own rules.
 fn is_whole(connection: &Connection, index: &str) -> Result<bool, Error> {
-    let name = quoted(index);
     let read = (|| {
-        connection.execute_batch(&format!(
-            "DROP TABLE IF EXISTS temp.vocabulary; \
-             CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', {name}, 'row')"
-        ))?;
-        connection.query_row("SELECT count(*), total(cnt) FROM vocabulary", [], |_| Ok(()))?;
-        connection.execute_batch("DROP TABLE temp.vocabulary")?;
-        let kept =
-            "SELECT count(*) FROM sqlite_schema WHERE name IN (?1 || '_content', ?1 || '_docsize')";
-        if connection.query_row(kept, [index], |row| row.get::<_, i64>(0))? < 2 {
+        // This comes first: it writes down what the transaction has changed in the index.
+        let terms = terms_of(connection, index)?;
+        let has = |part: &str| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1 || ?2)";
+            connection.query_row(sql, [index, part], |row| row.get::<_, bool>(0))
+        };
+        if !has("_docsize")? {
             return Ok(true);
         }
-        let (content, sizes) =
-            (quoted(&format!("{index}_content")), quoted(&format!("{index}_docsize")));
-        let same =
-            format!("SELECT (SELECT count(*) FROM {content}) = (SELECT count(*) FROM {sizes})");
-        connection.query_row(&same, [], |row| row.get(0))
+        let sums = Sums::kept(connection, index)?;
+        let has_content = has("_content")?;
+        let texts = if has_content { Some(rows_of(connection, index, "_content")?) } else { None };
+        Ok(sums.terms == terms
+            && texts.is_none_or(|texts| texts == sums.texts)
+            && sums == Sums::of_texts(connection, index)?)
     })();
     match read {
         Ok(whole) => Ok(whole),
         Err(error) => unless_in_use(error, |_| false),
+    }
+}
+
+/// How many terms stand in an index.
+fn terms_of(connection: &Connection, index: &str) -> rusqlite::Result<u64> {
+    connection.execute_batch(&format!(
+        "DROP TABLE IF EXISTS temp.vocabulary; \
+         CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', {}, 'row')",
+        quoted(index)
+    ))?;
+    let sql = "SELECT COALESCE(sum(cnt), 0) FROM vocabulary";
+    let terms = connection.query_row(sql, [], |row| row.get::<_, i64>(0))?;
+    connection.execute_batch("DROP TABLE temp.vocabulary")?;
+    Ok(terms.unsigned_abs())
+}
+
+fn rows_of(connection: &Connection, index: &str, part: &str) -> rusqlite::Result<u64> {
+    let sql = format!("SELECT count(*) FROM {}", quoted(&format!("{index}{part}")));
+    connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
+}
+
+/// How much there is in a full-text index.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Sums {
+    texts: u64,
+    terms: u64,
+}
+
+impl Sums {
+    /// As FTS5 keeps them, to rank by: in the record 1 of the index's data.
+    fn kept(connection: &Connection, index: &str) -> rusqlite::Result<Self> {
+        let data = quoted(&format!("{index}_data"));
+        let sql = format!("SELECT block FROM {data} WHERE id = 1");
+        connection.query_row(&sql, [], |row| {
+            let mut numbers = terms::numbers(row.get_ref(0)?.as_blob().unwrap_or_default());
+            Ok(Self { texts: numbers.next().unwrap_or(0), terms: numbers.sum() })
+        })
+    }
+
+    /// Added up from the sizes of the texts.
+    fn of_texts(connection: &Connection, index: &str) -> rusqlite::Result<Self> {
+        let sizes = quoted(&format!("{index}_docsize"));
+        let mut statement = connection.prepare(&format!("SELECT sz FROM {sizes}"))?;
+        let mut rows = statement.query([])?;
+        let mut sums = Self::default();
+        while let Some(row) = rows.next()? {
+            sums.texts += 1;
+            sums.terms +=
+                terms::numbers(row.get_ref(0)?.as_blob().unwrap_or_default()).sum::<u64>();
+        }
+        Ok(sums)
     }
 }
 

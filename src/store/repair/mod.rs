@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use super::change::refused;
 use super::open::{beside, existing};
 use super::snapshot::quoted;
-use super::{Error, optimize};
+use super::{Error, optimize, terms};
 pub use check::Damage;
 pub(super) use check::readable;
 pub use salvage::{Salvage, salvage};
@@ -193,6 +193,7 @@ fn make_full_text(
     if filled_by_triggers {
         // Each message is written as it is, which runs the trigger that indexes it.
         connection.execute("UPDATE messages SET content = content", [])?;
+        terms::replace_nuls(connection, "SELECT rowid FROM messages", [])?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use super::super::change::refused;
 use super::super::new_file::new_file;
 use super::super::open::existing;
 use super::super::snapshot::quoted;
-use super::super::{Error, optimize};
+use super::super::{Error, optimize, terms};
 use super::check;
 
 /// What was saved.
@@ -81,6 +81,7 @@ fn copy(old: &Connection, new: &Connection) -> Result<Salvage, Error> {
         // One that has its content elsewhere and no trigger is filled from there.
         let _ = new.execute(&format!("INSERT INTO {name}({name}) VALUES ('rebuild')"), []);
     }
+    terms::replace_nuls(new, "SELECT rowid FROM messages", []).map_err(refused)?;
     Ok(salvage)
 }
 

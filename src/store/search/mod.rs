@@ -69,6 +69,28 @@ pub enum Unindexed {
     Behind,
     /// No index has terms as short as these.
     TooShort,
+    /// No index takes a query of so many parts.
+    TooLong,
+}
+
+/// How a search went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// Why every message was looked at.
+    pub unindexed: Option<Unindexed>,
+    /// Messages on damaged pages, which nobody knows the words of.
+    pub unreadable: u64,
+}
+
+impl Searched {
+    /// Two searches told as one.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            unindexed: self.unindexed.or(other.unindexed),
+            unreadable: self.unreadable.max(other.unreadable),
+        }
+    }
 }
 
 impl Unindexed {
@@ -84,6 +106,9 @@ impl Unindexed {
             Unindexed::Behind => {
                 Some("the full-text index lacks the newest messages; every message was searched")
             }
+            Unindexed::TooLong => {
+                Some("the query is too long for the full-text index; every message was searched")
+            }
             Unindexed::TooShort => None,
         }
     }
@@ -96,20 +121,24 @@ impl Snapshot<'_> {
         &self,
         search: &Search,
         mut each: impl FnMut(Hit) -> Result<ControlFlow<()>, E>,
-    ) -> Result<Option<Unindexed>, E> {
+    ) -> Result<Searched, E> {
         let roles = format!(",{},", search.roles.join(","));
         let (rows, unindexed) = match self.indexed(search) {
             Ok(rows) => (rows, None),
             Err(Failed::Index(why)) => (self.all_rows(search.sort)?, Some(why)),
             Err(Failed::Store(error)) => return Err(error.into()),
         };
+        let mut searched = Searched { unindexed, unreadable: 0 };
         let mut candidates = self.candidates(unindexed.is_some())?;
         let reading = search.query.reading();
         let passes = |text: &str| search.query.passes(text, reading);
         for row in rows {
             let session = match candidates.session_of(row, &roles, passes) {
                 // Where a row is damaged others can still be found.
-                Err(Error::Damaged(_)) => continue,
+                Err(Error::Damaged(_)) => {
+                    searched.unreadable += 1;
+                    continue;
+                }
                 other => other?,
             };
             let Some(session) = session else { continue };
@@ -117,20 +146,17 @@ impl Snapshot<'_> {
                 break;
             }
         }
-        Ok(unindexed)
+        Ok(searched)
     }
 
     /// The sessions in which the user or the model said this.
-    pub(super) fn saying(
-        &self,
-        query: &Query,
-    ) -> Result<(HashSet<SessionKey>, Option<Unindexed>), Error> {
+    pub(super) fn saying(&self, query: &Query) -> Result<(HashSet<SessionKey>, Searched), Error> {
         let mut found = HashSet::new();
-        let unindexed = self.search(&Search::new(query.clone()), |hit| {
+        let searched = self.search(&Search::new(query.clone()), |hit| {
             found.insert(hit.session);
             Ok::<_, Error>(ControlFlow::Continue(()))
         })?;
-        Ok((found, unindexed))
+        Ok((found, searched))
     }
 
     /// The rows that an index finds, in order.
@@ -150,6 +176,7 @@ impl Snapshot<'_> {
             format!("SELECT f.rowid FROM {index} f {from} WHERE {index} MATCH ? ORDER BY {order}");
         let broken = |error: rusqlite::Error| match Error::from(error) {
             busy @ Error::InUse(_) => Failed::Store(busy),
+            Error::Sql(error) if is_of_query(&error) => Failed::Index(Unindexed::TooLong),
             _ => Failed::Index(Unindexed::Damaged),
         };
         let mut statement = self.connection.prepare(&sql).map_err(broken)?;
@@ -292,6 +319,12 @@ impl Snapshot<'_> {
             .query_row(sql, [message], |row| row.get(0).map(SessionKey))
             .optional()?)
     }
+}
+
+/// Whether FTS5 finds fault with the query; every term is quoted, so only with its size.
+fn is_of_query(error: &rusqlite::Error) -> bool {
+    let rusqlite::Error::SqliteFailure(_, Some(message)) = error else { return false };
+    message.contains("parser stack overflow") || message.contains("expression tree is too large")
 }
 
 /// Why an index gives nothing.

@@ -98,6 +98,23 @@ pub(super) fn as_json(
     })
 }
 
+/// What clap has to say as the same object: its message, and its tips as the hint.
+pub(super) fn clap_as_json(error: &clap::Error) -> serde_json::Value {
+    let text = error.to_string();
+    let said = text.split("\n\nUsage:").next().unwrap_or_default();
+    let mut paragraphs = said.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>());
+    let message = paragraphs.next().unwrap_or_default().join(" ");
+    let tips = paragraphs.map(|words| words.join(" ")).filter(|text| text.starts_with("tip: "));
+    let tips: Vec<String> = tips.map(|tip| tip.replace("tip: ", "")).collect();
+    serde_json::json!({
+        "command": null,
+        "error": message.strip_prefix("error: ").unwrap_or(&message),
+        "causes": [],
+        "hint": (!tips.is_empty()).then(|| tips.join("; ")),
+        "exit_status": ExitStatus::Usage.code(),
+    })
+}
+
 fn status(error: &anyhow::Error) -> ExitStatus {
     for cause in error.chain() {
         if cause.is::<UsageError>() {

@@ -124,10 +124,10 @@ enum Command {
 
 impl Command {
     /// Under `--json` a failure is one object, too, on the stream that would have had the report.
-    fn report_failure(&self, mut object: serde_json::Value) {
+    fn report_failure(&self, mut object: serde_json::Value, terminal: &Terminal) {
         // Nobody is left to be told that the output is closed.
         let _ = match self {
-            Command::Export(args) => args.report_failure(&mut object),
+            Command::Export(args) => args.report_failure(&mut object, terminal),
             Command::Backup(_) => print_failure(object, "backup"),
             Command::Restore(_) => print_failure(object, "restore"),
             Command::Import(_) => print_failure(object, "import"),
@@ -148,7 +148,9 @@ impl Command {
             Command::Optimize(_) => print_failure(object, "optimize"),
             Command::Repair(_) => print_failure(object, "repair"),
             Command::Doctor(_) => print_failure(object, "doctor"),
-            Command::Formats(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
+            Command::Formats(_) => print_failure(object, "formats"),
+            Command::Completions(_) => print_failure(object, "completions"),
+            Command::Man(_) => print_failure(object, "man"),
         };
     }
 }
@@ -168,9 +170,9 @@ fn extend(object: &mut serde_json::Value, other: serde_json::Value) {
 /// Runs the program with these arguments, the first being its own name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     let arguments = without_sessions(arguments.into_iter().collect());
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return exit::from_clap(&error),
+        Err(error) => return misused(&error, &arguments),
     };
     let terminal = Terminal::new(&cli.global);
     match run(&cli, &terminal) {
@@ -178,11 +180,33 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Err(error) => {
             let status = exit::report(&error, &terminal);
             if cli.global.json && status != ExitStatus::Done {
-                cli.command.report_failure(exit::as_json(&error, status, &terminal));
+                cli.command.report_failure(exit::as_json(&error, status, &terminal), &terminal);
             }
             status
         }
     }
+}
+
+/// Tells what is wrong with the arguments; scripts that asked for JSON get that, too.
+fn misused(error: &clap::Error, arguments: &[OsString]) -> ExitStatus {
+    let status = exit::from_clap(error);
+    let words: Vec<&str> = arguments
+        .iter()
+        .skip(1)
+        .map_while(|word| if word == "--" { None } else { Some(word.to_str().unwrap_or_default()) })
+        .collect();
+    if status == ExitStatus::Usage && words.contains(&"--json") {
+        let root = <Cli as clap::CommandFactory>::command();
+        let command = words.iter().find(|word| root.find_subcommand(word).is_some());
+        let mut object = exit::clap_as_json(error);
+        object["command"] = command.copied().into();
+        let line = format!("{object}\n");
+        // Standard output is for sessions where the output is `-`. Nobody is left to be told that
+        // it is closed.
+        let is_data = command == Some(&"export") && words.contains(&"-");
+        let _ = if is_data { terminal::print_aside(&line) } else { terminal::print(&line) };
+    }
+    status
 }
 
 fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<ExitStatus> {

@@ -11,7 +11,7 @@ use super::environment::Environment;
 use super::exit::UsageError;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
-use crate::store::{self, Damage, Repair, Salvage};
+use crate::store::{self, Checked, Damage, Repair, Salvage};
 
 /// Mend a damaged store, or copy what can be read of it
 ///
@@ -45,7 +45,11 @@ pub(super) fn run(
         Some(file) if file.as_os_str().is_empty() => Err(UsageError::new("--into is empty").into()),
         Some(file) => salvage(&store, &environment.expand(file), global, terminal),
         None if args.check_only => {
-            let found = store::check(&store)?;
+            let Checked { found, by_writing } = store::check(&store)?;
+            if !by_writing {
+                terminal
+                    .note("the store is read-only, so it was not tried whether it can be written");
+            }
             let repair = Repair { left: found.clone(), found, backup: None };
             tell(&repair, "`repair` mends what can be mended", global, terminal)
         }

@@ -95,7 +95,8 @@ pub(super) fn run(
             (Event::Message(said), false) => page.message(said, args.full)?,
         }
         Ok::<_, Failure>(())
-    })?;
+    })
+    .map_err(Failure::into_error)?;
     if global.json {
         page.end_json(&lost)?;
     }
@@ -110,6 +111,16 @@ enum Failure {
     Store(#[from] store::Error),
     #[error("cannot keep the text until it is shown")]
     Io(#[from] io::Error),
+}
+
+impl Failure {
+    /// The store's own error, by which the exit status is told.
+    fn into_error(self) -> anyhow::Error {
+        match self {
+            Failure::Store(error) => error.into(),
+            other @ Failure::Io(_) => other.into(),
+        }
+    }
 }
 
 /// What is shown, before it is.

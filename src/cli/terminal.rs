@@ -1,6 +1,6 @@
 //! The only place that prints or draws.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -39,6 +39,8 @@ pub(super) struct Terminal {
     styled: bool,
     /// What messages go through once a command redacts.
     redactor: OnceCell<Arc<Redactor>>,
+    /// Whether standard output is for sessions.
+    has_data: Cell<bool>,
 }
 
 impl Terminal {
@@ -59,6 +61,7 @@ impl Terminal {
             colored: colors(io::stderr().is_terminal()),
             styled: colors(io::stdout().is_terminal()),
             redactor: OnceCell::new(),
+            has_data: Cell::new(false),
         }
     }
 
@@ -85,6 +88,16 @@ impl Terminal {
     pub(super) fn guard(&self, redactor: &Arc<Redactor>) {
         // One command makes one redactor.
         let _ = self.redactor.set(redactor.clone());
+    }
+
+    /// From now on standard output is for sessions, and reports go elsewhere.
+    pub(super) fn expect_data(&self) {
+        self.has_data.set(true);
+    }
+
+    /// Whether standard output is for sessions.
+    pub(super) fn has_data(&self) -> bool {
+        self.has_data.get()
     }
 
     /// A message, redacted.

@@ -10,6 +10,7 @@ use super::Error;
 
 const TABLES: &str = include_str!("schema.sql");
 const WORDS: &str = include_str!("words.sql");
+const TRIGRAMS: &str = include_str!("trigrams.sql");
 const TITLES: &str =
     "CREATE UNIQUE INDEX idx_sessions_title_unique ON sessions(title) WHERE title IS NOT NULL;";
 
@@ -22,16 +23,32 @@ pub enum Words {
     Left,
 }
 
+/// Hermes' definition of a full-text index, with its triggers.
+pub(super) fn words(index: &str) -> Option<&'static str> {
+    match index {
+        "messages_fts" => Some(WORDS),
+        "messages_fts_trigram" => Some(TRIGRAMS),
+        _ => None,
+    }
+}
+
+/// Hermes' definition of a table.
+pub(super) fn table(name: &str) -> Option<&'static str> {
+    let from = TABLES.find(&format!("CREATE TABLE {name} ("))?;
+    let statement = TABLES[from..].split_inclusive(");\n").next();
+    statement.filter(|statement| statement.ends_with(");\n"))
+}
+
 /// Makes an empty store, for the owner's eyes alone. It appears whole, and never in the place of a
 /// file that is there; an existing one is left alone.
 pub fn create(path: &Path) -> Result<(), Error> {
-    appear(path, &[TABLES, TITLES, WORDS])
+    appear(path, &[TABLES, TITLES, WORDS, TRIGRAMS])
 }
 
 /// Makes an empty store for one look at sessions from elsewhere: titles need not be distinct.
 pub fn create_view(path: &Path, words: Words) -> Result<(), Error> {
     match words {
-        Words::Indexed => appear(path, &[TABLES, WORDS]),
+        Words::Indexed => appear(path, &[TABLES, WORDS, TRIGRAMS]),
         Words::Left => appear(path, &[TABLES]),
     }
 }

@@ -38,7 +38,7 @@ pub use lineage::Conversation;
 pub use listing::{Entry, Kind, Listing, Page};
 pub use open::{FileState, existing, file_state, read};
 pub use optimize::{Vacuum, copy_into, merge_indexes, vacuum};
-pub use repair::{Backup, Damage, Repair, Salvage, check, repair, salvage};
+pub use repair::{Backup, Checked, Damage, Repair, Salvage, check, repair, salvage};
 pub use rows::{Decoded, Decoder, Rows, Stored};
 pub use search::{Hit, Piece, Search, Searched, Sort, Unindexed};
 pub use size::{Size, size};

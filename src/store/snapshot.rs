@@ -94,6 +94,13 @@ impl Extent {
         self.runs.last().map(|(_, last)| *last)
     }
 
+    fn hear(&mut self, time: Option<f64>) {
+        self.last_active = match (self.last_active, time) {
+            (Some(last), Some(time)) => Some(last.max(time)),
+            (last, time) => last.or(time),
+        };
+    }
+
     fn push(&mut self, row: i64) {
         self.messages += 1;
         match self.runs.last_mut() {
@@ -451,9 +458,39 @@ impl<'c> Snapshot<'c> {
     pub fn extent(&self, key: SessionKey, shown: Shown) -> Result<Extent, Error> {
         match self.extent_in("messages", key, shown) {
             // A damaged index hides rows that can be read.
-            Err(Error::Damaged(_)) => self.extent_in("messages NOT INDEXED", key, shown),
+            Err(Error::Damaged(_)) => match self.extent_in("messages NOT INDEXED", key, shown) {
+                Err(Error::Damaged(_)) => self.extent_one_by_one(key, shown),
+                other => other,
+            },
             other => other,
         }
+    }
+
+    /// The same a row at a time, for a damaged table of which an index knows the rows. A row that
+    /// cannot be read is one of them, so that whoever reads it is told.
+    fn extent_one_by_one(&self, key: SessionKey, shown: Shown) -> Result<Extent, Error> {
+        let rows = "SELECT rowid FROM messages \
+                    WHERE session_id = (SELECT id FROM sessions WHERE rowid = ?) ORDER BY rowid";
+        let condition = self.shown_condition(shown);
+        let one = format!("SELECT timestamp FROM messages WHERE rowid = ? AND {condition}");
+        let mut one = self.connection.prepare_cached(&one)?;
+        let mut statement = self.connection.prepare_cached(rows)?;
+        let mut rows = statement.query([key.0])?;
+        let mut extent = Extent { runs: Vec::new(), messages: 0, last_active: None };
+        while let Some(row) = rows.next()? {
+            let row: i64 = row.get(0)?;
+            let time = one.query_row([row], |row| Ok(row.get(0).ok())).optional();
+            match time.map_err(Error::from) {
+                Ok(None) => {}
+                Ok(Some(time)) => {
+                    extent.push(row);
+                    extent.hear(time);
+                }
+                Err(Error::Damaged(_)) => extent.push(row),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(extent)
     }
 
     fn extent_in(&self, from: &str, key: SessionKey, shown: Shown) -> Result<Extent, Error> {
@@ -468,7 +505,7 @@ impl<'c> Snapshot<'c> {
         while let Some(row) = rows.next()? {
             extent.push(row.get(0)?);
             if let ValueRef::Real(time) = row.get_ref(1)? {
-                extent.last_active = Some(extent.last_active.map_or(time, |last| last.max(time)));
+                extent.hear(Some(time));
             }
         }
         Ok(extent)

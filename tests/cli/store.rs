@@ -6,7 +6,13 @@ use std::path::Path;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-pub(crate) const SCHEMA: &str = include_str!("../../fixtures/schema.sql");
+/// As the program makes one, which is as Hermes does.
+pub(crate) const SCHEMA: &str = concat!(
+    include_str!("../../src/store/schema.sql"),
+    include_str!("../../src/store/words.sql"),
+    include_str!("../../src/store/trigrams.sql"),
+    "CREATE UNIQUE INDEX idx_sessions_title_unique ON sessions(title) WHERE title IS NOT NULL;",
+);
 pub(crate) const OLDER: &str = include_str!("../../fixtures/schema-older.sql");
 pub(crate) const NEWER: &str = include_str!("../../fixtures/schema-newer.sql");
 

@@ -306,3 +306,75 @@ fn the_doctor_finds_other_stores_where_there_is_none() {
     let ran = env.run("doctor").ends(1).says("is damaged");
     assert!(ran.stdout.contains("the full-text index messages_fts is damaged"), "{ran}");
 }
+
+#[test]
+fn what_a_store_lacks_is_damage_and_is_made_anew() {
+    for (loss, what) in [
+        ("DROP TABLE messages_fts", "the full-text index messages_fts lacks its table"),
+        ("DROP TABLE messages_fts; DROP TABLE messages_fts_trigram", "messages_fts_trigram lacks"),
+        ("DROP TRIGGER messages_fts_delete", "lacks the trigger messages_fts_delete"),
+        ("DROP TRIGGER messages_fts_trigram_update", "lacks the trigger messages_fts_trigram_up"),
+        (
+            "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'messages_fts_data'",
+            "the full-text index messages_fts lacks tables",
+        ),
+        (
+            "PRAGMA writable_schema = ON; \
+             DELETE FROM sqlite_schema WHERE name GLOB 'messages_fts_trigram_*' AND type = 'table'",
+            "the full-text index messages_fts_trigram lacks tables",
+        ),
+    ] {
+        let env = Env::with((0..5).map(|n| session(format!("s{n}")).user("\0findable word")));
+        env.store().sql(loss);
+        env.run("repair --check-only").ends(1).says(what);
+        let json = env.run("doctor --json").ends(1).json();
+        assert!(!json["holds"]["damage"].as_array().unwrap().is_empty(), "{loss}\n{json}");
+        env.run("repair").ok().says("it was mended");
+        env.run("repair --check-only").ok();
+        let store = env.store();
+        for table in ["messages_fts", "messages_fts_trigram"] {
+            let found = format!("FROM {table} WHERE {table} MATCH 'findable'");
+            assert_eq!(store.count(&found), 5, "{loss}");
+        }
+        drop(store);
+        env.run("delete s0 --yes").ok();
+        env.run("repair --check-only").ok();
+    }
+}
+
+#[test]
+fn a_store_without_any_full_text_index_is_whole() {
+    let env = Env::with([talk("s0")]);
+    env.store().sql(
+        "DROP TABLE messages_fts; DROP TABLE messages_fts_trigram; \
+         DROP TRIGGER messages_fts_insert; DROP TRIGGER messages_fts_delete; \
+         DROP TRIGGER messages_fts_update; DROP TRIGGER messages_fts_trigram_insert; \
+         DROP TRIGGER messages_fts_trigram_delete; DROP TRIGGER messages_fts_trigram_update",
+    );
+    env.run("repair --check-only").ok();
+}
+
+#[test]
+fn a_table_that_is_gone_is_missed_and_what_is_left_is_copied() {
+    let env = Env::with([talk("s0"), talk("s1")]);
+    env.store().sql("DROP TABLE sessions");
+    env.run("repair --check-only").ends(1).says("the table sessions is missing");
+    env.run("repair").ends(1).says("`repair --into NEW`");
+    env.run("repair --into new.db").ends(1).says("2 sessions lost but for messages");
+    let saved = Store::open(&env.work("new.db"));
+    assert_eq!(saved.session_ids(), ["s0", "s1"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_store_is_no_damaged_one() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let env = Env::with([talk("s0")]);
+    let mode = |mode| fs::set_permissions(env.db(), fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o444);
+    if fs::OpenOptions::new().write(true).open(env.db()).is_ok() {
+        return; // whoever may write everything has no read-only files
+    }
+    env.run("repair --check-only").ok().says("read-only").says("nothing is damaged");
+    mode(0o644);
+}

@@ -196,3 +196,44 @@ fn an_upload_that_is_not_built_in_is_said_to_be_missing() {
     let env = Env::with([talk("s1")]);
     env.run("export --upload").fails(2).says("this program was built without --upload");
 }
+
+#[test]
+fn whoever_asks_for_json_gets_one_object_for_arguments_that_make_no_sense_too() {
+    let env = Env::with([talk("s0")]);
+    let help = env.run("--help").ok().stdout;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands: Vec<&str> = commands
+        .map_while(|line| line.split_whitespace().next())
+        .filter(|c| *c != "help")
+        .collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    for command in commands {
+        let json = env.run_words(&[command, "--json", "--color=nope"]).ends(2).json();
+        assert_eq!(json["command"], command, "{json}");
+        assert_eq!(json["exit_status"], 2, "{json}");
+        assert!(json["error"].as_str().unwrap().contains("nope"), "{json}");
+    }
+    let json = env.run("--json").ends(2).json();
+    assert!(json["command"].is_null(), "{json}");
+    let json = env.run("--json nonsense").ends(2).json();
+    assert!(json["error"].as_str().unwrap().contains("nonsense"), "{json}");
+    let json = env.run("stats --json --sorce cli").ends(2).json();
+    assert!(json["hint"].as_str().unwrap().contains("--source"), "{json}");
+}
+
+#[test]
+fn standard_output_is_for_sessions_where_they_go_there() {
+    let env = Env::with([talk("s0")]);
+    for line in [
+        "export - --json --no-such-flag",
+        "export - --json --session-id absent",
+        "export --format trace --json --session-id absent",
+    ] {
+        let ran = env.run(line);
+        assert!(ran.stdout.is_empty(), "{ran}");
+        let objects = ran.stderr.lines().filter(|line| line.starts_with('{'));
+        assert_eq!(objects.count(), 1, "{ran}");
+    }
+    let json = env.run("export out --format trace --json --session-id absent").ends(1).json();
+    assert_eq!(json["command"], "export", "{json}");
+}

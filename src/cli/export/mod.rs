@@ -207,6 +207,9 @@ pub(super) fn run(
         // Hermes' own store is no place for an export from elsewhere, either.
         refuse_own_files(file, &environment.store(global)?)?;
     }
+    if target == Target::Stream && !args.dry_run {
+        terminal.expect_data();
+    }
     args.check_place(format, &target)?;
     args.share.check_place(args.output.as_deref(), &target)?;
     args.check_report(&redactor, &target, environment, &store)?;

@@ -118,15 +118,15 @@ impl ExportArgs {
     pub(in crate::cli) fn report_failure(
         &self,
         object: &mut serde_json::Value,
+        terminal: &Terminal,
     ) -> std::io::Result<()> {
         if let (Some(failure), serde_json::Value::Object(report)) =
             (object.as_object_mut(), self.json(&Summary::default(), None))
         {
             failure.extend(report);
         }
-        let alone = self.select.ids().len() == 1
-            && matches!(self.built_in(), Ok(Some(format)) if self.may_be_stdout(format));
-        let is_data = !self.dry_run && (alone || self.output.as_deref().is_some_and(is_stdout));
+        let named = !self.dry_run && self.output.as_deref().is_some_and(is_stdout);
+        let is_data = named || terminal.has_data();
         let line = format!("{object}\n");
         if is_data { terminal::print_aside(&line) } else { terminal::print(&line) }
     }

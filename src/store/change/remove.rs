@@ -211,10 +211,9 @@ mod tests {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("a temporary folder");
             let path = folder.path().join("state.db");
+            store::create(&path).expect("a new store");
             let connection = Connection::open(&path).expect("a store");
             let store = Self { path, connection, _folder: folder };
-            store.sql("PRAGMA journal_mode = WAL");
-            store.sql(include_str!("../../../fixtures/schema.sql"));
             for id in ["p", "q"] {
                 store.add(id, None);
             }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::super::snapshot::quoted;
 use super::super::{Error, change, optimize, terms};
+use super::missing;
 
 /// What is damaged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +20,15 @@ pub enum Damage {
     Schema(String),
     /// A full-text index; it can be made anew from the messages.
     FullText(String),
+    /// A full-text index that is not all there; it can be made anew, too.
+    Incomplete {
+        /// Its name.
+        index: String,
+        /// What is not there.
+        lacks: String,
+    },
+    /// A table that is not there, although Hermes cannot be without.
+    Missing(String),
     /// An index; it can be made anew from its table.
     Index(String),
     /// A table: rows of it are lost, or will be.
@@ -33,9 +43,23 @@ impl std::fmt::Display for Damage {
             Damage::Twice { object } => write!(f, "{object} is defined twice"),
             Damage::Schema(why) => write!(f, "the list of tables cannot be read: {why}"),
             Damage::FullText(name) => write!(f, "the full-text index {name} is damaged"),
+            Damage::Incomplete { index, lacks } => {
+                write!(f, "the full-text index {index} lacks {lacks}")
+            }
+            Damage::Missing(name) => write!(f, "the table {name} is missing"),
             Damage::Index(name) => write!(f, "the index {name} is damaged"),
             Damage::Table(name) => write!(f, "the table {name} is damaged"),
             Damage::Other(what) => f.write_str(what),
+        }
+    }
+}
+
+impl Damage {
+    /// The full-text index that it is about.
+    pub(super) fn full_text(&self) -> Option<&String> {
+        match self {
+            Damage::FullText(index) | Damage::Incomplete { index, .. } => Some(index),
+            _ => None,
         }
     }
 }
@@ -59,13 +83,19 @@ pub(in crate::store) fn readable(connection: &Connection) -> Result<Vec<Damage>,
         return unless_in_use(error, |why| vec![Damage::Schema(why)]);
     }
     // First the indexes: a check that gives up half way leaves the transaction in no state for more.
-    let mut found = Vec::new();
+    let mut found = missing::missing(connection)?;
     for index in optimize::full_text_indexes(connection)? {
-        if !is_whole(connection, &index)? {
+        let is_told = found.iter().any(|one| one.full_text() == Some(&index));
+        if !is_told && !is_whole(connection, &index)? {
             found.push(Damage::FullText(index));
         }
     }
-    found.extend(integrity(connection)?);
+    match integrity(connection) {
+        Ok(more) => found.extend(more),
+        // An index of which parts are missing keeps SQLite's check from beginning.
+        Err(Error::Sql(_) | Error::Damaged(_)) if !found.is_empty() => {}
+        Err(error) => return Err(error),
+    }
     found.sort();
     found.dedup();
     Ok(found)

@@ -6,18 +6,19 @@
 //! a damaged one, because the first thing is to get its write lock.
 
 mod check;
+mod missing;
 mod salvage;
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
 
 use super::change::refused;
-use super::open::{beside, existing};
+use super::open::{self, beside, existing};
 use super::snapshot::quoted;
-use super::{Error, optimize, terms};
+use super::{Error, create, optimize, terms};
 pub use check::Damage;
 pub(super) use check::readable;
 pub use salvage::{Salvage, salvage};
@@ -45,16 +46,37 @@ pub struct Backup {
 /// Rounds of mending: making one thing readable can show that another is not.
 const ROUNDS: usize = 4;
 
-/// What is damaged. Waits for the write lock, and changes nothing.
-pub fn check(path: &Path) -> Result<Vec<Damage>, Error> {
-    let connection = check::locked(&existing(path)?)?;
-    check::damage(&connection)
+/// What a check found.
+#[derive(Debug)]
+pub struct Checked {
+    /// What is damaged.
+    pub found: Vec<Damage>,
+    /// Whether messages were written, too, and taken back.
+    pub by_writing: bool,
+}
+
+/// What is damaged. Waits for the write lock, where one can be had, and changes nothing.
+pub fn check(path: &Path) -> Result<Checked, Error> {
+    let path = existing(path)?;
+    match check::locked(&path) {
+        Ok(connection) => Ok(Checked { found: check::damage(&connection)?, by_writing: true }),
+        Err(error) if is_read_only(&error) => open::read(&path, |snapshot| {
+            Ok(Checked { found: check::readable(snapshot.connection)?, by_writing: false })
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the file, or its folder, takes no writes.
+fn is_read_only(error: &Error) -> bool {
+    let (Error::Refused(error) | Error::Sql(error)) = error else { return false };
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 
 /// Mends what can be mended in place, after copying the files of the store.
 pub fn repair(path: &Path) -> Result<Repair, Error> {
     let path = existing(path)?;
-    let found = check(&path)?;
+    let found = check::damage(&check::locked(&path)?)?;
     let mut repair = Repair { left: found.clone(), found, backup: None };
     let ended = rounds(&path, &mut repair);
     if repair.left == repair.found
@@ -104,6 +126,8 @@ fn round(path: &Path, repair: &mut Repair, clearing: Clearing) -> Result<bool, E
     let left = match mended {
         // What is in the way of mending is damage as well.
         Err(Error::Damaged(_)) => return Ok(false),
+        // An index of which parts are missing cannot even be dropped.
+        Err(Error::Refused(_)) if clearing == Clearing::Pages => return Ok(false),
         left => left?,
     };
     if left == repair.left {
@@ -118,15 +142,12 @@ fn mend(connection: &Connection, damage: &[Damage], clearing: Clearing) -> rusql
     if damage.iter().any(|one| matches!(one, Damage::Twice { .. })) {
         return define_once(connection);
     }
-    let mut full_text = Vec::new();
     for one in damage {
-        match one {
-            Damage::Index(name) => make_index(connection, name, clearing)?,
-            Damage::FullText(name) => full_text.push(name.as_str()),
-            Damage::Twice { .. } | Damage::Schema(_) | Damage::Table(_) | Damage::Other(_) => {}
+        if let Damage::Index(name) = one {
+            make_index(connection, name, clearing)?;
         }
     }
-    make_full_text(connection, &full_text, clearing)
+    make_full_text(connection, damage, clearing)
 }
 
 /// Makes an index anew. One that is part of a table's definition has none of its own, so it can only be
@@ -166,36 +187,65 @@ fn edit_schema(
     connection.execute_batch("PRAGMA writable_schema = RESET")
 }
 
-/// Makes full-text indexes anew, with the store's own definitions and triggers.
+/// Makes full-text indexes anew: with the store's own definitions, or with Hermes' where parts of them
+/// are not there.
 fn make_full_text(
     connection: &Connection,
-    names: &[&str],
+    damage: &[Damage],
     clearing: Clearing,
 ) -> rusqlite::Result<()> {
-    let definition = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?";
     let mut filled_by_triggers = false;
-    for name in names {
-        let sql: String = connection.query_row(definition, [name], |row| row.get(0))?;
+    for one in damage {
+        let Some(index) = one.full_text() else { continue };
+        let definition = definition(connection, index)?;
+        let defined = definition.is_some();
         match clearing {
-            Clearing::Pages => {
-                connection.execute_batch(&format!("DROP TABLE {}", quoted(name)))?;
+            Clearing::Pages if defined => {
+                connection.execute_batch(&format!("DROP TABLE {}", quoted(index)))?;
             }
-            Clearing::Definition => forget_full_text(connection, name)?,
+            Clearing::Pages => {}
+            Clearing::Definition => forget_full_text(connection, index)?,
         }
-        connection.execute_batch(&sql)?;
-        if has_content_elsewhere(&sql) {
-            let name = quoted(name);
-            connection.execute(&format!("INSERT INTO {name}({name}) VALUES ('rebuild')"), [])?;
-        } else {
-            filled_by_triggers = true;
+        let whole = definition.filter(|_| matches!(one, Damage::FullText(_)));
+        match (whole, create::words(index)) {
+            (Some(sql), _) => {
+                connection.execute_batch(&sql)?;
+                filled_by_triggers |= !has_content_elsewhere(&sql);
+                if has_content_elsewhere(&sql) {
+                    let name = quoted(index);
+                    let rebuild = format!("INSERT INTO {name}({name}) VALUES ('rebuild')");
+                    connection.execute(&rebuild, [])?;
+                }
+            }
+            (None, Some(sql)) => {
+                drop_triggers(connection, index)?;
+                connection.execute_batch(&sql)?;
+                filled_by_triggers = true;
+            }
+            (None, None) => {}
         }
     }
     if filled_by_triggers {
-        // Each message is written as it is, which runs the trigger that indexes it.
+        const ALL: &str = "SELECT rowid FROM messages";
+        // Each message is written as it is, which runs the triggers that index it.
+        terms::settle(connection, ALL, [])?;
         connection.execute("UPDATE messages SET content = content", [])?;
-        terms::replace_nuls(connection, "SELECT rowid FROM messages", [])?;
+        terms::replace_nuls(connection, ALL, [])?;
     }
     Ok(())
+}
+
+fn definition(connection: &Connection, table: &str) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?";
+    connection.query_row(sql, [table], |row| row.get(0)).optional()
+}
+
+/// Drops the triggers by which Hermes keeps an index.
+fn drop_triggers(connection: &Connection, index: &str) -> rusqlite::Result<()> {
+    ["insert", "delete", "update"].iter().try_for_each(|event| {
+        let name = quoted(&format!("{index}_{event}"));
+        connection.execute_batch(&format!("DROP TRIGGER IF EXISTS {name}"))
+    })
 }
 
 fn has_content_elsewhere(definition: &str) -> bool {

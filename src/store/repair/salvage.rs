@@ -14,8 +14,8 @@ use super::super::change::refused;
 use super::super::new_file::new_file;
 use super::super::open::existing;
 use super::super::snapshot::quoted;
-use super::super::{Error, optimize, terms};
-use super::check;
+use super::super::{Error, create, optimize, terms};
+use super::{check, missing};
 
 /// What was saved.
 #[derive(Debug, Default)]
@@ -66,6 +66,12 @@ fn copy(old: &Connection, new: &Connection) -> Result<Salvage, Error> {
         if new.execute_batch(sql).is_err() {
             *salvage.gaps.entry(name.clone()).or_default() += 1;
         }
+    }
+    for lost in
+        missing::TABLES.iter().filter(|table| objects.iter().all(|(_, name, _)| name != **table))
+    {
+        *salvage.gaps.entry((*lost).to_owned()).or_default() += 1;
+        new.execute_batch(create::table(lost).unwrap_or_default()).map_err(refused)?;
     }
     for (kind, name, _) in &objects {
         if kind == "table" && !of_index(name) && !full_text.contains(name) {

@@ -64,6 +64,16 @@ impl Transcripts {
     }
 }
 
+/// Files of one session in a folder of transcripts, or of the web interface.
+pub fn files_of(folder: &Path, id: &str) -> Vec<PathBuf> {
+    let is_of = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let stem = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json"));
+        stem.is_some_and(|stem| stem == id || stem.strip_prefix("session_") == Some(id))
+    };
+    sorted(folder).into_iter().filter(is_of).collect()
+}
+
 /// How many sessions Hermes' web interface keeps in its state folder; none where it has no such folder.
 pub fn webui_sessions(state: &Path) -> Option<usize> {
     let folder = state.join("sessions");

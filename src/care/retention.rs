@@ -67,7 +67,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The file is no YAML.
-    #[error("{} is no YAML", path.display())]
+    #[error("{} cannot be read as YAML; nothing was pruned", path.display())]
     Yaml {
         /// The file.
         path: PathBuf,
@@ -115,6 +115,11 @@ impl Retention {
             vacuum: truth("vacuum_after_prune", default.vacuum)?,
             interval_hours: amount("min_interval_hours", default.interval_hours)?,
         })
+    }
+
+    /// The mark, if it lies in the future: whoever follows it waits for that time to come.
+    pub fn ahead(mark: Option<&str>, now: f64) -> Option<f64> {
+        mark.and_then(|mark| mark.trim().parse::<f64>().ok()).filter(|last| *last > now)
     }
 
     /// Whether it is time, given the mark in the store. A mark that is no time counts as none.
@@ -190,7 +195,10 @@ mod tests {
             let error = read(&format!("sessions:\n  {text}\n")).expect_err(text);
             assert_eq!(error, format!("config.yaml: {said}; nothing was pruned"));
         }
-        assert_eq!(read("sessions: [").expect_err("no YAML"), "config.yaml is no YAML");
+        assert_eq!(
+            read("sessions: [").expect_err("no YAML"),
+            "config.yaml cannot be read as YAML; nothing was pruned"
+        );
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
 
 use super::consent::{Proposal, counted};
 use super::environment::Environment;
@@ -110,14 +109,7 @@ fn change(
     let selection = args.selection(archived, command, environment, terminal)?;
     let plan = care::plan(&store, &selection, Running::Taken)?;
     let proposal = Proposal { verb, plan: &plan, environment };
-    let mut report = json!({
-        "command": command,
-        "dry_run": args.dry_run,
-        "matched": plan.sessions.len(),
-        "running_left_out": plan.running_left_out,
-        "excluded": plan.excluded,
-        "sessions": plan.sessions,
-    });
+    let mut report = proposal.report(command, args.dry_run);
     let mut status = ExitStatus::Done;
     if proposal.is_empty(terminal) {
     } else if args.dry_run {

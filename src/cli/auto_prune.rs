@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::consent::Proposal;
+use super::consent::{Proposal, date};
 use super::environment::Environment;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global, deletion, extend, optimize};
@@ -52,7 +52,14 @@ pub(super) fn run(
     let skipped = if !retention.auto_prune {
         Some(format!("sessions.auto_prune is not true in {}", config.display()))
     } else if !retention.is_due(mark.as_deref(), now) {
-        Some(format!("the last one is less than {} hours ago", retention.interval_hours))
+        Some(match Retention::ahead(mark.as_deref(), now) {
+            Some(last) => format!(
+                "the store's mark says that it was last done on {}, which is yet to come; \
+                 Hermes waits for that, too",
+                date(Some(last), &environment.clock)
+            ),
+            None => format!("the last one is less than {} hours ago", retention.interval_hours),
+        })
     } else {
         None
     };

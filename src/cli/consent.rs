@@ -24,6 +24,19 @@ pub(super) struct Proposal<'p> {
 }
 
 impl Proposal<'_> {
+    /// What `--json` tells of a selection.
+    pub(super) fn report(&self, command: &str, dry_run: bool) -> serde_json::Value {
+        let Plan { sessions, running_left_out, excluded, .. } = self.plan;
+        serde_json::json!({
+            "command": command,
+            "dry_run": dry_run,
+            "matched": sessions.len(),
+            "running_left_out": running_left_out,
+            "excluded": excluded,
+            "sessions": sessions,
+        })
+    }
+
     /// Tells what is left out, and whether anything is left to do.
     pub(super) fn is_empty(&self, terminal: &Terminal) -> bool {
         let Plan { running_left_out, excluded, unreadable, sessions, .. } = self.plan;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::consent::Proposal;
 use super::environment::Environment;
-use super::select::given;
+use super::select::named;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global, deletion, extend};
 use crate::care::{self, Running};
@@ -40,7 +40,7 @@ pub(super) fn run(
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
     for id in &args.ids {
-        given("ID", id)?;
+        named("ID", id)?;
     }
     let store = environment.store(global)?;
     let plan = care::plan(&store, &Selection::Sessions(args.ids.clone()), Running::Taken)?;

@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::consent::counted;
 use super::environment::Environment;
+use super::select::named;
 use super::terminal::{self, Terminal};
-use super::{ExitStatus, Global};
+use super::{ExitStatus, Global, missed};
 use crate::care::places::{self, OtherStore, Transcripts};
 use crate::care::transcripts;
 use crate::store::{self, Census, Size};
@@ -20,12 +21,20 @@ use crate::store::{self, Census, Size};
 /// Looks at the store that the other commands would use, at the stores of profiles and at other places
 /// where Hermes or its web interface may have kept sessions, and tells which sessions no list shows. Changes
 /// nothing. The status is 1 if the store is missing or damaged.
+///
+/// With ID: where that session is, and why lists do not show it. The status is 1 if the store does not
+/// have it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   hermes-sessions doctor
+  hermes-sessions doctor 20250305_091523_a1b2c3
   hermes-sessions --profile work doctor --json")]
-pub(super) struct DoctorArgs {}
+pub(super) struct DoctorArgs {
+    /// Tell about this session alone: an id, a unique prefix of at least 4 characters, or a title
+    #[arg(value_name = "ID", allow_hyphen_values = true)]
+    id: Option<String>,
+}
 
 /// All that was found.
 struct Findings {
@@ -37,11 +46,14 @@ struct Findings {
 }
 
 pub(super) fn run(
-    _: &DoctorArgs,
+    args: &DoctorArgs,
     global: &Global,
     environment: &Environment,
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
+    if let Some(id) = &args.id {
+        return missed::run(named("ID", id)?, global, environment, terminal);
+    }
     let findings = examine(environment.store(global)?, environment)?;
     if global.json {
         terminal::print(&format!("{}\n", findings.as_json()))?;
@@ -69,11 +81,20 @@ fn examine(store: PathBuf, environment: &Environment) -> anyhow::Result<Findings
             Ok::<_, store::Error>((here, Transcripts::of(&folder, is_known)?))
         })?,
     };
+    let (others, webui) = elsewhere(&store, environment);
+    Ok(Findings { store, here, others, webui, transcripts })
+}
+
+/// Other stores, and folders of the web interface with how many sessions they have.
+pub(super) fn elsewhere(
+    store: &Path,
+    environment: &Environment,
+) -> (Vec<OtherStore>, Vec<(PathBuf, usize)>) {
     let mut others = places::profiles(&environment.hermes_home);
     let default = environment.home.as_ref().map(|home| home.join(".hermes"));
     let homes = [Some(environment.hermes_home.clone()), default.clone()];
     others.extend(homes.iter().flatten().filter_map(|home| OtherStore::at(home.join("state.db"))));
-    others.retain(|other| !is_same(&other.path, &store));
+    others.retain(|other| !is_same(&other.path, store));
     others.dedup_by(|a, b| is_same(&a.path, &b.path));
     let mut webui: Vec<PathBuf> = environment.webui.iter().cloned().collect();
     webui.extend(homes.iter().flatten().map(|home| home.join("webui")));
@@ -82,7 +103,7 @@ fn examine(store: PathBuf, environment: &Environment) -> anyhow::Result<Findings
         let sessions = places::webui_sessions(&state)?;
         Some((state, sessions))
     });
-    Ok(Findings { store, here, others, webui: webui.collect(), transcripts })
+    (others, webui.collect())
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

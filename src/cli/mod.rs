@@ -22,6 +22,7 @@ mod keys;
 mod list;
 mod losses;
 mod man;
+mod missed;
 mod optimize;
 mod program;
 mod prune;

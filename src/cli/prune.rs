@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use serde_json::json;
-
 use super::consent::Proposal;
 use super::environment::Environment;
 use super::exit::UsageError;
@@ -13,6 +10,7 @@ use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global, deletion, extend};
 use crate::care::{self, Running, retention};
 use crate::filter::{Archived, Selection};
+use clap::Args;
 
 /// Delete ended sessions that are old or pass a filter
 ///
@@ -59,14 +57,7 @@ pub(super) fn run(
     }
     let plan = care::plan(&store, &selection, Running::LeftOut)?;
     let proposal = Proposal { verb: "Delete", plan: &plan, environment };
-    let mut report = json!({
-        "command": "prune",
-        "dry_run": args.dry_run,
-        "matched": plan.sessions.len(),
-        "running_left_out": plan.running_left_out,
-        "excluded": plan.excluded,
-        "sessions": plan.sessions,
-    });
+    let mut report = proposal.report("prune", args.dry_run);
     let mut status = ExitStatus::Done;
     if proposal.is_empty(terminal) {
     } else if args.dry_run {

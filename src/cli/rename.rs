@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::environment::Environment;
 use super::exit::UsageError;
-use super::select::given;
+use super::select::named;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::care::title;
@@ -38,7 +38,7 @@ pub(super) fn run(
     environment: &Environment,
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
-    given("ID", &args.id)?;
+    named("ID", &args.id)?;
     let title = if args.clear { None } else { Some(args.title()?) };
     let store = environment.store(global)?;
     let (id, retitled) = store::write(&store, |change| {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::environment::Environment;
 use super::exit::UsageError;
-use super::select::given;
+use super::select::{given, named};
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::filter::{Archived, Column, Condition, Filter, Selection, Test};
@@ -46,7 +46,7 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitStatus> {
     let store = environment.store(global)?;
     let head = match &args.name {
-        Some(name) => Some(view::resolve(&store, given("NAME", name)?)?),
+        Some(name) => Some(view::resolve(&store, named("NAME", name)?)?),
         None => view::latest(&store, &latest(args)?)?,
     };
     let Some(head) = head else {

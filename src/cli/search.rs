@@ -14,7 +14,7 @@ use super::table::{ago, cut, local, shown};
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global, losses};
 use crate::filter::Archived;
-use crate::filter::query::Query;
+use crate::filter::query::{Query, is_cut};
 use crate::store::{Kind, Listing, Search, Searched, Sort, Words};
 use crate::view::{self, Discovery, Excerpt, Found, Listed, Losses, Match, Said};
 
@@ -71,6 +71,9 @@ enum Order {
     /// The oldest message first
     Oldest,
 }
+
+/// Who can have said something.
+const ROLES: [&str; 5] = ["user", "assistant", "tool", "system", "session_meta"];
 
 /// Sources that are no conversations of a person.
 const HIDDEN: &[&str] = &["subagent", "tool"];
@@ -172,6 +175,13 @@ fn discovery(
     let roles: Vec<String> = args.role.iter().map(|role| role.trim().to_owned()).collect();
     if roles.iter().any(String::is_empty) {
         return Err(UsageError::new("--role is empty, which would find nothing"));
+    }
+    if let Some(role) = roles.iter().find(|role| !ROLES.contains(&role.as_str())) {
+        let message = format!("--role: there is no `{role}`; there are {}", ROLES.join(", "));
+        return Err(UsageError::new(message));
+    }
+    if is_cut(&typed) {
+        terminal.note("QUERY is long; its first 2048 characters were looked for");
     }
     let search = Query::parse(&typed).map(|query| {
         let usual = Search::new(query);

@@ -257,6 +257,14 @@ pub(super) fn given<'v>(flag: &str, value: &'v str) -> Result<&'v str, UsageErro
     Ok(value)
 }
 
+/// An id or a title that stands by itself: it may look like a flag, but must not be empty.
+pub(super) fn named<'v>(what: &str, value: &'v str) -> Result<&'v str, UsageError> {
+    if value.is_empty() {
+        return Err(UsageError::new(format!("{what} is empty, which would select everything")));
+    }
+    Ok(value)
+}
+
 fn is_own_flag(value: &str) -> bool {
     use clap::CommandFactory as _;
     let name = value.trim_start_matches('-').split('=').next().unwrap_or_default();

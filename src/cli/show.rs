@@ -12,7 +12,7 @@ use super::exit::UsageError;
 use super::from::FromArgs;
 use super::redaction::RedactArgs;
 use super::search::sign;
-use super::select::given;
+use super::select::named;
 use super::table::{local, shown};
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global, losses};
@@ -62,7 +62,7 @@ pub(super) fn run(
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
     let store = args.from.store(Words::Left, global, environment, terminal)?;
-    let id = given("ID", &args.id)?;
+    let id = named("ID", &args.id)?;
     let redactor = args.redact.redactor(&[], environment)?;
     let mut page =
         Page { out: SpooledTempFile::new(IN_MEMORY), terminal, clock: &environment.clock };

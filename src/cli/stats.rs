@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 
+use super::consent::counted;
 use super::environment::Environment;
 use super::from::FromArgs;
 use super::select::SelectArgs;
@@ -135,9 +136,13 @@ fn as_text(totals: &Totals, by: ByName, to: &Terminal) -> String {
     let mut line = |label: &str, value: String, about: String| {
         let _ = writeln!(text, "{}{value:>14}  {}", to.bold(&cell(label, 12)), to.dim(&about));
     };
+    let branches = if totals.branches == 1 { "branch" } else { "branches" };
     let kinds = format!(
-        "{} conversations, {} branches, {} continuations, {} of subagents",
-        totals.conversations, totals.branches, totals.continuations, totals.delegates
+        "{}, {} {branches}, {}, {} of subagents",
+        counted(totals.conversations, "conversation"),
+        totals.branches,
+        counted(totals.continuations, "continuation"),
+        totals.delegates
     );
     line("Sessions", digits(sums.sessions), kinds);
     line("", String::new(), format!("{} running, {} archived", totals.running, totals.archived));
@@ -219,7 +224,11 @@ fn digits(n: u64) -> String {
 fn size(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a figure with one digit after the point")]
     let mb = bytes as f64 / 1e6;
-    format!("{mb:.1} MB")
+    match bytes {
+        0 => "0".to_owned(),
+        1..100_000 => format!("{:.1} kB", mb * 1e3),
+        _ => format!("{mb:.1} MB"),
+    }
 }
 
 #[cfg(test)]

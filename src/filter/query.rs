@@ -32,8 +32,8 @@ pub(crate) struct Term {
 impl Query {
     /// Reads a query; `None` where there is nothing to search for.
     pub fn parse(text: &str) -> Option<Self> {
-        let text: String = text.chars().take(MAX_CHARS).collect();
-        let tokens = tokens(&text);
+        let text = beginning(text);
+        let tokens = tokens(text);
         let mut parser = Parser { tokens: &tokens, at: 0 };
         parser.any().map(Self)
     }
@@ -43,6 +43,17 @@ impl Query {
         let mut out = String::new();
         self.0.write_fts5(Binding::Or, &mut out);
         out
+    }
+}
+
+/// What is looked at of a query: no half of a word.
+fn beginning(text: &str) -> &str {
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => {
+            let cut = &text[..end];
+            cut.rfind(is_between).map_or(cut, |at| &cut[..at])
+        }
+        None => text,
     }
 }
 

@@ -93,6 +93,21 @@ struct Standing {
     started_at: Option<f64>,
 }
 
+/// Why lists show a session, or do not.
+#[derive(Debug)]
+pub struct Whereabouts {
+    /// How it stands to others; never `All`.
+    pub kind: Kind,
+    /// The session that it continues, left or worked for.
+    pub parent: Option<SessionKey>,
+    /// The platform.
+    pub source: String,
+    /// Whether it is archived.
+    pub archived: bool,
+    /// The segment that lists show in its place; itself, where it is the last.
+    pub tip: SessionKey,
+}
+
 /// Where a walk over the sessions has come to.
 struct Walk<'l> {
     listing: &'l Listing,
@@ -238,6 +253,20 @@ impl Snapshot<'_> {
         };
         known.extend(path.into_iter().map(|key| (key, root)));
         Ok(root)
+    }
+
+    /// Why lists show a session, or do not.
+    pub fn whereabouts(&self, key: SessionKey) -> Result<Whereabouts, Error> {
+        let Standing { kind, parent, source, archived, .. } = self.standing(key)?;
+        let tip = if kind == Kind::Delegate { key } else { self.tip(key)? };
+        Ok(Whereabouts { kind, parent, source, archived, tip })
+    }
+
+    /// How many messages name a session that has no row.
+    pub fn orphans_of(&self, id: &str) -> Result<u64, Error> {
+        let sql = "SELECT count(*) FROM messages WHERE session_id = ?1 \
+                   AND NOT EXISTS (SELECT 1 FROM sessions WHERE id = ?1)";
+        Ok(self.connection.query_row(sql, [id], |row| row.get::<_, i64>(0))?.unsigned_abs())
     }
 
     /// How a session stands to others; never `All`.

@@ -35,7 +35,7 @@ pub use change::{
 pub use create::{Words, create, create_view};
 pub use decode::Fault;
 pub use lineage::Conversation;
-pub use listing::{Entry, Kind, Listing, Page};
+pub use listing::{Entry, Kind, Listing, Page, Whereabouts};
 pub use open::{FileState, existing, file_state, read};
 pub use optimize::{Vacuum, copy_into, merge_indexes, vacuum};
 pub use repair::{Backup, Checked, Damage, Repair, Salvage, check, repair, salvage};
@@ -92,6 +92,14 @@ pub enum Error {
     /// Pages of the file are damaged.
     #[error("the store is damaged")]
     Damaged(#[source] rusqlite::Error),
+    /// Not even the beginning of the file makes sense.
+    #[error("nothing of {} can be read", path.display())]
+    Hopeless {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
     /// A copy of the store does not pass SQLite's check.
     #[error("the copy is damaged, as the store must be: {0}")]
     BadCopy(String),
@@ -169,6 +177,9 @@ impl Error {
             Error::HotJournal(_) => Some("start Hermes once; it rolls the transaction back"),
             Error::Damaged(_) => {
                 Some("`repair` mends it, or `repair --into NEW` gets out what is left")
+            }
+            Error::Hopeless { .. } => {
+                Some("`restore` brings back a backup; `import` takes what was exported")
             }
             Error::BadCopy(_) => Some("`repair --check-only` names what is damaged"),
             Error::Io { .. }

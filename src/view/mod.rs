@@ -8,6 +8,7 @@ mod search;
 mod session;
 mod text;
 mod totals;
+mod whereabouts;
 
 pub use listing::{Listed, Sessions, sessions};
 pub use losses::Losses;
@@ -16,3 +17,4 @@ pub use search::{Discovery, Excerpt, Found, Match, browse, discover, scroll, who
 pub use session::{Event, Head, Recap, Turn, latest, recap, resolve, transcript};
 pub use text::{one_line, preview};
 pub use totals::{By, Group, Sums, Totals, totals};
+pub use whereabouts::{Trace, orphans, trace};

@@ -87,7 +87,7 @@ pub struct Recap {
 
 /// The session that somebody means by an id, a title or the beginning of an id. A title means the
 /// newest of its lineage.
-fn named(snapshot: &Snapshot<'_>, name: &str) -> Result<SessionKey, store::Error> {
+pub(super) fn named(snapshot: &Snapshot<'_>, name: &str) -> Result<SessionKey, store::Error> {
     if let Some(key) = snapshot.find(name)? {
         return Ok(key);
     }
@@ -99,9 +99,7 @@ fn named(snapshot: &Snapshot<'_>, name: &str) -> Result<SessionKey, store::Error
 
 /// The session that somebody means.
 pub fn resolve(store: &Path, name: &str) -> Result<Head, store::Error> {
-    store::read(store, |snapshot| {
-        head(&mut Reader::new(snapshot, &Redactor::none()), named(snapshot, name)?, Shown::Active)
-    })
+    store::read(store, |snapshot| head_of(snapshot, named(snapshot, name)?))
 }
 
 /// The first session of a list.
@@ -133,6 +131,11 @@ pub fn transcript<E: From<store::Error>>(
         }
         Ok(reader.losses)
     })
+}
+
+/// What is known of a session, unredacted.
+pub(super) fn head_of(snapshot: &Snapshot<'_>, key: SessionKey) -> Result<Head, store::Error> {
+    head(&mut Reader::new(snapshot, &Redactor::none()), key, Shown::Active)
 }
 
 fn head(reader: &mut Reader<'_>, key: SessionKey, shown: Shown) -> Result<Head, store::Error> {

@@ -311,3 +311,19 @@ fn bytes_that_are_no_utf_8_are_searched_around() {
     env.store().sql("DROP TABLE messages_fts");
     assert_finds(&env, "docker", &["docker"]);
 }
+
+#[test]
+fn a_long_query_is_no_damage() {
+    let env = library();
+    let words = vec!["docker"; 3000].join(" ");
+    let ran = env.run_words(&["search", &words, "--json"]).ok().says("QUERY is long");
+    assert_eq!(ids(&ran), ["docker"]);
+    ran.does_not_say("damaged");
+    let words = vec!["docker"; 280].join(" NOT ");
+    env.run_words(&["search", &words]).ok().does_not_say("damaged");
+}
+
+#[test]
+fn a_role_that_nobody_has_is_a_mistake() {
+    library().run("search docker --role bogus").fails(2).says("there are user, assistant, tool");
+}

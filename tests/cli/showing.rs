@@ -177,7 +177,7 @@ fn stats_read_like_this() {
     let env = busy();
     let seen = env.run("stats").ok().seen(&env);
     // The sizes are SQLite's affair.
-    let lines = seen.lines().filter(|line| !line.contains(" MB"));
+    let lines = seen.lines().filter(|line| !line.contains(" MB") && !line.contains(" kB"));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
 
@@ -188,4 +188,22 @@ fn older_stores_are_shown_and_counted() {
     assert_eq!(env.run("stats --json").ok().json()["messages"]["active"], 4);
     assert!(env.run("show s001").ok().stdout.contains("question of s001"));
     assert_eq!(env.run("resolve s000").ok().stdout, "s000\n");
+}
+
+#[test]
+fn behind_two_hyphens_a_name_may_look_like_a_flag() {
+    let env = Env::with([session("odd").with("title", "--latest").user("q")]);
+    assert_eq!(env.run("resolve -- --latest").ok().stdout, "odd\n");
+    assert!(env.run("show -- --latest").ok().stdout.contains("odd"));
+    env.run("show ''").fails(2);
+}
+
+#[test]
+fn a_store_that_another_locked_whole_is_in_use_for_whoever_shows_it() {
+    let env = Env::with([talk("s0")]);
+    let other = env.store();
+    other.sql("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+    for line in ["show s0", "show s0 --recap", "list", "search x", "stats", "resolve s0"] {
+        env.run(line).fails(3);
+    }
 }

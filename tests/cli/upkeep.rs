@@ -378,3 +378,64 @@ fn a_read_only_store_is_no_damaged_one() {
     env.run("repair --check-only").ok().says("read-only").says("nothing is damaged");
     mode(0o644);
 }
+
+#[test]
+fn the_doctor_tells_of_one_session_why_lists_do_not_show_it() {
+    let env = Env::with([
+        session("root").with("end_reason", "compression").with("title", "long talk").user("q"),
+        session("later").child_of("root").user("q"),
+        session("helper").delegate_of("root").user("q"),
+        session("hidden").with("archived", 1).user("q"),
+        session("tools").with("source", "tool").user("q"),
+        session("open").running().user("q"),
+        talk("plain"),
+    ]);
+    let tells = |id: &str, text: &str| {
+        let ran = env.run_words(&["doctor", id]).ok();
+        assert!(ran.stdout.contains(text), "{text:?} is not told\n{ran}");
+    };
+    tells("root", "lists show later in its place");
+    tells("helper", "it worked for root");
+    tells("hidden", "`unarchive --session-id hidden`");
+    tells("tools", "`list --source tool`");
+    tells("open", "--include-open");
+    tells("plain", "`list --limit N` shows it");
+    tells("long talk", "later");
+    fs::create_dir_all(env.hermes("sessions")).unwrap();
+    fs::write(env.hermes("sessions/old.jsonl"), "").unwrap();
+    fs::create_dir_all(env.hermes("webui/sessions")).unwrap();
+    fs::write(env.hermes("webui/sessions/web1.json"), "{}").unwrap();
+    for (id, file) in [("old", "sessions/old.jsonl"), ("web1", "webui/sessions/web1.json")] {
+        let ran = env.run_words(&["doctor", id]).ends(1).says("has no session");
+        assert!(ran.stdout.contains(file), "{ran}");
+    }
+    fs::create_dir_all(env.hermes("profiles/work")).unwrap();
+    fs::copy(env.db(), env.hermes("profiles/work/state.db")).unwrap();
+    env.run("delete plain --yes").ok();
+    let json = env.run("doctor plain --json").ends(1).json();
+    assert_eq!(json["other_stores"][0]["found"]["session"]["id"], "plain", "{json}");
+    env.run("doctor nowhere").ends(1).says("it was deleted or pruned");
+    env.store().sql("DELETE FROM sessions WHERE id = 'open'");
+    let ran = env.run("doctor open").ends(1);
+    assert!(ran.stdout.contains("1 message of it without its row"), "{ran}");
+}
+
+#[test]
+fn a_file_of_which_nothing_can_be_read_is_no_case_for_a_repair() {
+    let env = Env::with([talk("s0")]);
+    let mut bytes = fs::read(env.db()).unwrap();
+    bytes[16..100].fill(0xa5);
+    fs::write(env.db(), bytes).unwrap();
+    for line in ["repair --check-only", "repair", "repair --into new.db"] {
+        env.run(line).ends(1).says("nothing of ").says("`restore`").does_not_say("`repair` mends");
+    }
+    assert!(beside(&env).is_empty());
+}
+
+#[test]
+fn a_mark_from_the_future_is_said_to_be_one() {
+    let env = Env::with([aged("old", 200.0)]);
+    config(&env, "sessions: {auto_prune: true}");
+    env.store().sql("INSERT INTO state_meta VALUES ('last_auto_prune', '1900000000.0')");
+    env.run("auto-prune").ok().says("on 2030-03-17").says("yet to come");
+}

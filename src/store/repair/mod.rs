@@ -63,7 +63,15 @@ pub fn check(path: &Path) -> Result<Checked, Error> {
         Err(error) if is_read_only(&error) => open::read(&path, |snapshot| {
             Ok(Checked { found: check::readable(snapshot.connection)?, by_writing: false })
         }),
-        Err(error) => Err(error),
+        Err(error) => Err(hopeless(&path, error)),
+    }
+}
+
+/// A file that cannot even be opened has nothing that could be mended.
+fn hopeless(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Damaged(source) => Error::Hopeless { path: path.to_owned(), source },
+        other => other,
     }
 }
 
@@ -76,7 +84,9 @@ fn is_read_only(error: &Error) -> bool {
 /// Mends what can be mended in place, after copying the files of the store.
 pub fn repair(path: &Path) -> Result<Repair, Error> {
     let path = existing(path)?;
-    let found = check::damage(&check::locked(&path)?)?;
+    let locked = check::locked(&path).map_err(|error| hopeless(&path, error))?;
+    let found = check::damage(&locked)?;
+    drop(locked);
     let mut repair = Repair { left: found.clone(), found, backup: None };
     let ended = rounds(&path, &mut repair);
     if repair.left == repair.found
@@ -219,7 +229,7 @@ fn make_full_text(
             }
             (None, Some(sql)) => {
                 drop_triggers(connection, index)?;
-                connection.execute_batch(&sql)?;
+                connection.execute_batch(sql)?;
                 filled_by_triggers = true;
             }
             (None, None) => {}

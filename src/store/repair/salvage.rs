@@ -15,7 +15,7 @@ use super::super::new_file::new_file;
 use super::super::open::existing;
 use super::super::snapshot::quoted;
 use super::super::{Error, create, optimize, terms};
-use super::{check, missing};
+use super::{check, hopeless, missing};
 
 /// What was saved.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Salvage {
 /// Copies all that can be read to a new store, which appears whole or not at all.
 pub fn salvage(path: &Path, into: &Path) -> Result<Salvage, Error> {
     let path = existing(path)?;
-    let old = damaged(&path)?;
+    let old = damaged(&path).map_err(|error| hopeless(&path, error))?;
     let saved = new_file(into, |file| {
         let new = Connection::open(file)?;
         new.pragma_update(None, "foreign_keys", false)?;

@@ -52,7 +52,7 @@ const outline = () => {
       const said = [...turn.children].slice(1).map((part) => part.textContent).join(" ");
       const text = said.trim().replace(/\s+/g, " ");
       const item = make("li");
-      item.append(make("a", { href: "#" + turn.id }, text.slice(0, 80) || "Prompt"));
+      item.append(make("a", { href: "#" + turn.id }, text.length > 80 ? text.slice(0, 80) + "…" : text || "Prompt"));
       list.append(item);
     }
     link.parentElement.append(list);

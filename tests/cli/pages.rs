@@ -81,3 +81,16 @@ fn times_are_shown_in_the_zone_asked_for() {
         .fails(2)
         .says("does not apply");
 }
+
+#[test]
+fn strangers_get_what_tools_said_folded() {
+    let calls = r#"[{"id": "c1", "function": {"name": "terminal", "arguments": "{}"}}]"#;
+    let failed = session("s0").assistant("").and("tool_calls", calls).message("tool");
+    let failed =
+        failed.and("tool_call_id", "c1").and("content", r#"{"output": "no", "exit_code": 1}"#);
+    let env = Env::with([failed]);
+    env.run("export page.html --session-id s0 --no-manifest").ok();
+    assert!(page(&env, "page.html").contains("<details class=\"tool bad\" open "));
+    env.run("export page.html --session-id s0 --no-manifest --share").ok();
+    assert!(page(&env, "page.html").contains("<details class=\"tool bad\" id="));
+}

@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use similar::{ChangeTag, TextDiff};
 
 use super::code;
-use super::text::shown;
+use super::text::{show, shown};
 
 /// More text is not compared: it would take long, and nobody reads it word by word.
 const LARGEST: usize = 64 << 10; // bytes
@@ -87,25 +87,46 @@ fn changed(gone: &[&str], come: &[&str]) -> Markup {
 
 /// A line before and after, with marks on the words that differ; without, where most of them do.
 fn words(old: &str, new: &str) -> (Markup, Markup) {
-    let diff = TextDiff::from_words(old, new);
+    let (was, is) = (tokens(old), tokens(new));
+    let diff = TextDiff::from_slices(&was, &is);
     if diff.ratio() < 0.4 {
         return (shown(old), shown(new));
     }
-    let side = |tag: ChangeTag| {
-        html! {
-            @for change in diff.iter_all_changes() {
-                @if change.tag() == ChangeTag::Equal { (shown(change.value())) }
-                @else if change.tag() == tag {
-                    @match change.value().strip_suffix('\n') {
-                        Some("") => "\n",
-                        Some(word) => { b { (shown(word)) } "\n" }
-                        None => b { (shown(change.value())) },
-                    }
-                }
+    let side = |side: ChangeTag| {
+        let (mut out, mut is_marked) = (String::new(), false);
+        for change in diff.iter_all_changes() {
+            let tag = change.tag();
+            if tag != ChangeTag::Equal && tag != side {
+                continue;
             }
+            // The end of a line is no word.
+            let marks = tag == side && change.value() != "\n";
+            if marks != is_marked {
+                out.push_str(if marks { "<b>" } else { "</b>" });
+                is_marked = marks;
+            }
+            show(change.value(), &mut out);
         }
+        if is_marked {
+            out.push_str("</b>");
+        }
+        PreEscaped(out)
     };
     (side(ChangeTag::Delete), side(ChangeTag::Insert))
+}
+
+/// Words, and every other character by itself.
+fn tokens(line: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut tokens = Vec::new();
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let end = if is_word(first) { rest.find(|c| !is_word(c)) } else { Some(first.len_utf8()) };
+        let (token, after) = rest.split_at(end.unwrap_or(rest.len()));
+        tokens.push(token);
+        rest = after;
+    }
+    tokens
 }
 
 #[cfg(test)]
@@ -116,7 +137,7 @@ mod tests {
     fn words_that_changed_are_marked() {
         let markup = between("let a = 1;\nlet b = 2;\n", "let a = 1;\nlet b = 3;\n").0;
         assert!(
-            markup.contains("<del>-let b = <b>2;</b>\n</del><ins>+let b = <b>3;</b></ins>"),
+            markup.contains("<del>-let b = <b>2</b>;\n</del><ins>+let b = <b>3</b>;</ins>"),
             "{markup}"
         );
         assert!(markup.contains("</span> let a = 1;\n"), "{markup}");

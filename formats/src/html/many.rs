@@ -116,7 +116,7 @@ impl FormatWriter for Archive<'_> {
         self.left = self.left.saturating_sub(1);
         self.keys.insert(entry.key.clone());
         self.index.push(entry);
-        let transcript = Transcript::below(2, &self.origin.zone);
+        let transcript = Transcript::below(2, &self.origin);
         let open = match self.store {
             Store::Waiting { .. } => Open::Waiting(section),
             Store::Packed => section.begin(self.out)?,

@@ -67,6 +67,8 @@ struct Origin {
     redaction: String,
     /// What strangers are to be told.
     provenance: &'static str,
+    /// Whether it is for strangers.
+    is_shared: bool,
     /// That times are shown in.
     zone: Zone,
 }
@@ -79,6 +81,7 @@ impl Origin {
             provenance: head
                 .provenance
                 .unwrap_or(concat!("Written by hermes-sessions ", env!("CARGO_PKG_VERSION"))),
+            is_shared: head.provenance.is_some(),
             zone: Zone(head.zone.clone()),
         }
     }

@@ -30,7 +30,7 @@ impl FormatWriter for Page<'_> {
         self.out.write_all(about::about(head, 1, &self.origin, &|_| None).0.as_bytes())?;
         self.out.write_all(about::system_prompt(head.session).0.as_bytes())?;
         let outline = SpooledTempFile::new(IN_MEMORY);
-        let transcript = Transcript::below(1, &self.origin.zone);
+        let transcript = Transcript::below(1, &self.origin);
         Ok(Box::new(OnePage { out: self.out, origin: &self.origin, transcript, outline }))
     }
 }

@@ -64,7 +64,7 @@ impl FormatWriter for Site<'_> {
         let island = begin_packed(packed, &name, &title)?;
         let first =
             Part { number: 1, name: name.clone(), messages: 0, bytes: 0, outline: String::new() };
-        let transcript = Transcript::below(1, &origin.zone);
+        let transcript = Transcript::below(1, origin);
         Ok(Box::new(Pages {
             folder: *folder,
             origin,

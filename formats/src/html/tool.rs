@@ -29,7 +29,8 @@ struct Ending {
 }
 
 impl Card<'_> {
-    pub(super) fn markup(&self) -> Markup {
+    /// The card: open where the call failed, unless it is to be shut.
+    pub(super) fn markup(&self, is_shut: bool) -> Markup {
         let name = self.name();
         let mut asked = self.call.map(|call| Fields::of(&call.arguments)).unwrap_or_default();
         let headline = asked.headline();
@@ -37,7 +38,11 @@ impl Card<'_> {
         let mut returned: Vec<Returned> = results.into_iter().map(Returned::of).collect();
         let ending = self.ending(&returned);
         let id = self.result.and_then(|result| result.integer(MessageColumn::Id));
-        let class = if ending.is_failure { "\"tool bad\" open" } else { "tool" };
+        let class = match ending.is_failure {
+            true if is_shut => "\"tool bad\"",
+            true => "\"tool bad\" open",
+            false => "tool",
+        };
         let id = id.map(|id| format!(" id=m{id}")).unwrap_or_default();
         let away = self.result.is_some_and(|result| result.standing() != Standing::Active);
         let away = if away { " data-away" } else { "" };
@@ -139,9 +144,26 @@ impl Fields {
         let map: Map<_, _> = map.into_iter().filter(|(_, value)| tells(value)).collect();
         html! {
             @if let Some(text) = self.text.take() { (code::block("", &text)) }
-            @if !map.is_empty() { (code::block("json", &format!("{:#}", Json::Object(map)))) }
+            @if let Some(line) = on_a_line(&map) { p.note { (shown(&line)) } }
+            @else if !map.is_empty() { (code::block("json", &format!("{:#}", Json::Object(map)))) }
         }
     }
+}
+
+/// A few short values, as one line.
+fn on_a_line(map: &Map<String, Json>) -> Option<String> {
+    const MOST: usize = 4;
+    const LONGEST: usize = 70; // bytes
+    let value = |value: &Json| match value {
+        Json::String(text) => Some(text.clone()).filter(|text| !text.contains('\n')),
+        Json::Number(number) => Some(number.to_string()),
+        Json::Bool(is_so) => Some(is_so.to_string()),
+        Json::Null | Json::Array(_) | Json::Object(_) => None,
+    };
+    let pair = |(name, json): (&String, &Json)| Some(format!("{name}: {}", value(json)?));
+    let pairs: Option<Vec<String>> = map.iter().map(pair).collect();
+    let line = pairs.filter(|pairs| (1..=MOST).contains(&pairs.len()))?.join(" · ");
+    (line.len() <= LONGEST).then_some(line)
 }
 
 /// A part of a result.
@@ -279,10 +301,11 @@ fn delegated(asked: &mut Fields) -> Option<Markup> {
 
 /// The fields of a result that its tool is known for.
 fn known_fields(tool: &str, fields: &mut Fields) -> Markup {
-    // The card's own line says so already.
+    // The card's own line says so already, or says that it failed.
     if fields.map.get("exit_code").is_some_and(Json::is_i64) {
         fields.map.shift_remove("exit_code");
     }
+    fields.map.retain(|name, value| !(name == "success" && *value == Json::Bool(true)));
     let view = match tool {
         "search_files" => matches(fields),
         "web_search" | "web_extract" => pages(fields),

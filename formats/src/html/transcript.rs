@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use super::clock::{Precision, Zone};
 use super::text::{brief, show, shown};
 use super::tool::Card;
-use super::{code, picture, prose};
+use super::{Origin, code, picture, prose};
 use crate::content::{
     Part, Thought, ToolCall, answers, is_compaction_summary, own_words, parts, thoughts, tool_calls,
 };
@@ -30,6 +30,8 @@ pub(super) struct Prompt {
 pub(super) struct Transcript {
     out: String,
     zone: Zone,
+    /// Whether calls that failed are folded, too.
+    shuts_all: bool,
     /// The level of a turn's heading.
     level: u8,
     is_in_turn: bool,
@@ -48,10 +50,11 @@ pub(super) struct Transcript {
 
 impl Transcript {
     /// Of a session whose title is a heading of this level.
-    pub(super) fn below(level: u8, zone: &Zone) -> Self {
+    pub(super) fn below(level: u8, origin: &Origin) -> Self {
         Self {
             out: String::new(),
-            zone: zone.clone(),
+            zone: origin.zone.clone(),
+            shuts_all: origin.is_shared,
             level: level + 1,
             is_in_turn: false,
             pending: Vec::new(),
@@ -130,7 +133,8 @@ impl Transcript {
     }
 
     fn card(&mut self, card: &Card<'_>) {
-        self.push(&card.markup());
+        let markup = card.markup(self.shuts_all);
+        self.push(&markup);
     }
 
     fn result(&mut self, message: &Message<'_>) {
@@ -289,7 +293,7 @@ pub(super) fn heading(level: u8, inner: &Markup) -> Markup {
 mod tests {
     use jiff::tz::TimeZone;
 
-    use super::{Transcript, Zone};
+    use super::{Origin, Transcript, Zone};
     use crate::model::{Message, MessageColumn, Value};
     use crate::testing::{json, message, text};
 
@@ -301,7 +305,13 @@ mod tests {
     #[test]
     fn a_result_that_comes_late_leads_to_its_call() {
         let calls = json(&serde_json::json!([{"id": "c1", "name": "ls", "input": {}}]));
-        let mut transcript = Transcript::below(1, &Zone(TimeZone::UTC));
+        let origin = Origin {
+            redaction: String::new(),
+            provenance: "",
+            is_shared: false,
+            zone: Zone(TimeZone::UTC),
+        };
+        let mut transcript = Transcript::below(1, &origin);
         transcript
             .message(&row(1, message("assistant", "", vec![(MessageColumn::ToolCalls, calls)])));
         transcript.message(&row(2, message("user", "well?", vec![])));

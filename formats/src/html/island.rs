@@ -1,7 +1,12 @@
-//! Markup packed into a page: deflated, as base64, until a reader opens it; and the way back for
+//! Text packed into a page: deflated, as base64, until a reader opens it; and the way back for
 //! whoever has to see all of a page.
+//!
+//! Packing takes about as long as making the markup, so it has a thread of its own.
 
 use std::io::{self, Write};
+use std::mem;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,48 +19,150 @@ use super::picture::LINE;
 const BEGIN: &[u8] = b"<script type=\"text/plain\" class=\"isle\">";
 const END: &[u8] = b"</script>";
 
-/// Packs text; the script unpacks it with `DecompressionStream("deflate-raw")`.
-pub(super) struct Island {
-    packed: DeflateEncoder<Vec<u8>>,
+/// Text goes to the thread in pieces of this size.
+const PIECE: usize = 1 << 16; // bytes
+/// So many that neither thread waits for the other's moods.
+const WAITING: usize = 16; // pieces
+
+/// Writes markup and islands, one after the other. The script unpacks islands with
+/// `DecompressionStream("deflate-raw")`.
+pub(super) struct Packer {
+    pieces: SyncSender<Piece>,
+    packed: Receiver<Vec<u8>>,
+    thread: JoinHandle<io::Result<()>>,
+    /// What is on its way to the thread.
+    waiting: String,
+    is_in_island: bool,
 }
 
-impl Island {
-    /// Begins an island in the page.
-    pub(super) fn begin(out: &mut dyn Write) -> io::Result<Self> {
-        out.write_all(BEGIN)?;
-        Ok(Self { packed: DeflateEncoder::new(Vec::new(), Compression::new(6)) })
+/// What the thread is given.
+enum Piece {
+    /// As it is.
+    Markup(String),
+    /// To be packed.
+    Text(String),
+    /// The end of an island.
+    End,
+}
+
+impl Packer {
+    pub(super) fn new() -> Self {
+        let (pieces, received) = sync_channel::<Piece>(WAITING);
+        let (ready, packed) = channel();
+        let thread = thread::spawn(move || {
+            let mut island = None;
+            for piece in received {
+                // Nobody takes it any more where writing failed, and nobody has to.
+                let _ = ready.send(piece.packed(&mut island)?);
+            }
+            Ok(())
+        });
+        Self { pieces, packed, thread, waiting: String::new(), is_in_island: false }
     }
 
-    /// Ends the island.
-    pub(super) fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        write_lines(&self.packed.reset(Vec::new())?, out)?;
-        out.write_all(END)?;
-        out.write_all(b"\n")
+    /// Adds markup between islands.
+    pub(super) fn markup(&mut self, markup: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.end_island(out)?;
+        self.add(markup, out)
     }
 
-    /// Adds text; what is packed of it so far goes to the page.
-    pub(super) fn write(&mut self, text: &str, out: &mut dyn Write) -> io::Result<()> {
-        self.packed.write_all(text.as_bytes())?;
-        let bytes = self.packed.get_mut();
-        let whole = bytes.len() / LINE_BYTES * LINE_BYTES;
-        write_lines(&bytes[..whole], out)?;
-        bytes.drain(..whole);
-        Ok(())
+    /// Adds text to the island in hand, or to a new one.
+    pub(super) fn text(&mut self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        if !self.is_in_island {
+            self.send(out)?;
+            self.is_in_island = true;
+        }
+        self.add(text, out)
+    }
+
+    /// Ends the island in hand, if there is one.
+    pub(super) fn end_island(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if !self.is_in_island {
+            return Ok(());
+        }
+        self.send(out)?;
+        self.is_in_island = false;
+        self.give(Piece::End, out)
+    }
+
+    /// Writes what is still on its way.
+    pub(super) fn finish(mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.end_island(out)?;
+        self.send(out)?;
+        let Self { pieces, packed, thread, .. } = self;
+        drop(pieces);
+        packed.into_iter().try_for_each(|bytes| out.write_all(&bytes))?;
+        thread.join().unwrap_or_else(|_| Err(broken()))
+    }
+
+    fn add(&mut self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.waiting.push_str(text);
+        if self.waiting.len() >= PIECE { self.send(out) } else { Ok(()) }
+    }
+
+    fn send(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if self.waiting.is_empty() && !self.is_in_island {
+            return Ok(());
+        }
+        let text = mem::take(&mut self.waiting);
+        self.give(if self.is_in_island { Piece::Text(text) } else { Piece::Markup(text) }, out)
+    }
+
+    /// Gives a piece to the thread, and takes what it has done.
+    fn give(&mut self, piece: Piece, out: &mut dyn Write) -> io::Result<()> {
+        self.pieces.send(piece).map_err(|_| broken())?;
+        self.packed.try_iter().try_for_each(|bytes| out.write_all(&bytes))
     }
 }
+
+fn broken() -> io::Error {
+    io::Error::other("packing ended early")
+}
+
+impl Piece {
+    /// What it adds to the page.
+    fn packed(self, island: &mut Option<DeflateEncoder<Vec<u8>>>) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        match self {
+            Piece::Markup(markup) => return Ok(markup.into_bytes()),
+            Piece::Text(text) => {
+                let encoder = island.get_or_insert_with(|| {
+                    out.extend(BEGIN);
+                    DeflateEncoder::new(Vec::new(), Compression::new(LEVEL))
+                });
+                encoder.write_all(text.as_bytes())?;
+                let bytes = encoder.get_mut();
+                let whole = bytes.len() / LINE_BYTES * LINE_BYTES;
+                write_lines(&bytes[..whole], &mut out);
+                bytes.drain(..whole);
+            }
+            Piece::End => {
+                if let Some(encoder) = island.take() {
+                    write_lines(&encoder.finish()?, &mut out);
+                    out.extend(END);
+                    out.push(b'\n');
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Higher ones take twice the time for a fiftieth of the size.
+const LEVEL: u32 = 6;
 
 /// What one line of base64 holds.
 const LINE_BYTES: usize = LINE / 4 * 3;
 
-fn write_lines(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    let mut line = String::with_capacity(LINE + 1);
+fn write_lines(bytes: &[u8], out: &mut Vec<u8>) {
+    out.reserve(bytes.len() / LINE_BYTES * (LINE + 1) + LINE + 1);
+    let mut line = [0; LINE];
     for bytes in bytes.chunks(LINE_BYTES) {
-        line.clear();
-        STANDARD.encode_string(bytes, &mut line);
-        line.push('\n');
-        out.write_all(line.as_bytes())?;
+        // A line has room for its bytes.
+        let length = STANDARD.encode_slice(bytes, &mut line).unwrap_or_default();
+        out.extend(&line[..length]);
+        out.push(b'\n');
     }
-    Ok(())
 }
 
 /// A page as it comes, with what is packed in it unpacked.
@@ -114,42 +221,37 @@ impl Unpacking {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
+    use super::{LINE, Packer, Unpacking};
 
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD;
-    use flate2::read::DeflateDecoder;
-
-    use super::{Island, Unpacking};
+    /// A page of markup and islands.
+    fn page(parts: &[&str]) -> Vec<u8> {
+        let (mut packer, mut page) = (Packer::new(), Vec::new());
+        packer.markup("<p>before</p>", &mut page).unwrap();
+        for part in parts {
+            packer.text(part, &mut page).unwrap();
+            packer.text("!", &mut page).unwrap();
+            packer.end_island(&mut page).unwrap();
+        }
+        packer.markup("<p>after</p><scr", &mut page).unwrap();
+        packer.finish(&mut page).unwrap();
+        page
+    }
 
     #[test]
-    fn an_island_holds_what_was_written_in_short_lines() {
-        let mut page = Vec::new();
-        let mut island = Island::begin(&mut page).unwrap();
-        let text: String =
-            (0..50_000_u32).flat_map(|n| ["<p>".to_owned(), n.to_string()]).collect();
-        island.write(&text[..10], &mut page).unwrap();
-        island.write(&text[10..], &mut page).unwrap();
-        island.end(&mut page).unwrap();
-        let page = String::from_utf8(page).unwrap();
-        let data = page.strip_suffix("</script>\n").unwrap().split_once('>').unwrap().1;
-        assert!(data.lines().all(|line| line.len() <= 32));
-        let bytes = STANDARD.decode(data.replace('\n', "")).unwrap();
-        let mut unpacked = String::new();
-        DeflateDecoder::new(&*bytes).read_to_string(&mut unpacked).unwrap();
-        assert_eq!(unpacked, text);
+    fn an_island_has_short_lines_and_the_same_bytes_again() {
+        let text: String = (0..50_000_u32).map(|n| format!("<p>{n}")).collect();
+        let once = page(&[&text]);
+        assert_eq!(once, page(&[&text]));
+        let once = String::from_utf8(once).unwrap();
+        assert!(once.len() < text.len() / 2);
+        let island = once.split("isle\">").nth(1).unwrap().split("</script>").next().unwrap();
+        assert!(island.lines().count() > 1000 && island.lines().all(|line| line.len() <= LINE));
     }
 
     #[test]
     fn what_a_page_packs_is_unpacked_however_it_comes() {
-        let mut page = b"<p>before</p>".to_vec();
         let text = "a line of an island\n".repeat(500);
-        for part in [&*text, "", "short"] {
-            let mut island = Island::begin(&mut page).unwrap();
-            island.write(part, &mut page).unwrap();
-            island.end(&mut page).unwrap();
-        }
-        page.extend(b"<p>after</p><scr");
+        let page = page(&[&text, "", "short"]);
         for size in [1, 7, 100, page.len()] {
             let (mut unpacking, mut out) = (Unpacking::default(), Vec::new());
             for piece in page.chunks(size) {
@@ -157,7 +259,7 @@ mod tests {
             }
             unpacking.finish(&mut out).unwrap();
             let seen = String::from_utf8(out).unwrap();
-            assert_eq!(seen, format!("<p>before</p>{text}\n\nshort\n<p>after</p><scr"));
+            assert_eq!(seen, format!("<p>before</p>{text}!\n!\nshort!\n<p>after</p><scr"));
         }
     }
 }

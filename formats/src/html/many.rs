@@ -8,7 +8,7 @@ use std::mem;
 use maud::html;
 
 use super::index::{self, Entry};
-use super::island::Island;
+use super::island::Packer;
 use super::shell::{self, Kind};
 use super::transcript::Transcript;
 use super::{Origin, about};
@@ -36,7 +36,7 @@ enum Store {
     /// They wait until it is known how much there is.
     Waiting { sections: Vec<Section>, bytes: usize },
     /// There is too much for a plain page.
-    Packed,
+    Packed(Packer),
 }
 
 /// A session's share of the page.
@@ -65,34 +65,34 @@ impl<'w> Archive<'w> {
 
     /// Takes markup of the session in hand.
     fn take(&mut self, open: &mut Open, markup: &str) -> io::Result<()> {
-        match open {
-            Open::Plain => return self.out.write_all(markup.as_bytes()),
-            Open::Packed(island) => return island.write(markup, self.out),
-            Open::Waiting(section) => section.messages.push_str(markup),
-        }
-        if let Store::Waiting { bytes, .. } = &mut self.store {
-            *bytes += markup.len();
-            if *bytes > PLAIN {
-                self.pack(open)?;
+        match (&mut *open, &mut self.store) {
+            (Open::Plain, Store::Packed(packer)) => packer.markup(markup, self.out),
+            (Open::Packed, Store::Packed(packer)) => packer.text(markup, self.out),
+            (Open::Waiting(section), Store::Waiting { bytes, .. }) => {
+                section.messages.push_str(markup);
+                *bytes += markup.len();
+                if *bytes > PLAIN { self.pack(open) } else { Ok(()) }
             }
+            _ => Err(io::Error::other("a section waits for as long as all do")),
         }
-        Ok(())
     }
 
     /// Writes what has waited, and goes on packed.
     fn pack(&mut self, open: &mut Open) -> io::Result<()> {
-        if let Store::Waiting { sections, .. } = mem::replace(&mut self.store, Store::Packed) {
-            let note = "This page is large, so most messages are packed; they open with JavaScript. \
-                        Without it, export a session alone, or a folder of pages.";
-            self.out.write_all(html! { noscript { p.note { (note) } } }.0.as_bytes())?;
-            for section in sections {
-                let begun = section.begin(self.out)?;
-                begun.end(self.out)?;
+        let mut packer = Packer::new();
+        let note = "This page is large, so most messages are packed; they open with JavaScript. \
+                    Without it, export a session alone, or a folder of pages.";
+        packer.markup(&html! { noscript { p.note { (note) } } }.0, self.out)?;
+        if let Store::Waiting { sections, .. } = &mut self.store {
+            for section in mem::take(sections) {
+                section.begin(&mut packer, self.out)?;
+                packer.markup(SECTION_END, self.out)?;
             }
         }
         if let Open::Waiting(section) = mem::replace(open, Open::Plain) {
-            *open = section.begin(self.out)?;
+            *open = section.begin(&mut packer, self.out)?;
         }
+        self.store = Store::Packed(packer);
         Ok(())
     }
 }
@@ -117,44 +117,47 @@ impl FormatWriter for Archive<'_> {
         self.keys.insert(entry.key.clone());
         self.index.push(entry);
         let transcript = Transcript::below(2, &self.origin);
-        let open = match self.store {
+        let open = match &mut self.store {
             Store::Waiting { .. } => Open::Waiting(section),
-            Store::Packed => section.begin(self.out)?,
+            Store::Packed(packer) => section.begin(packer, self.out)?,
         };
         Ok(Box::new(One { archive: self, open, transcript }))
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        if let Store::Waiting { sections, .. } = self.store {
-            for section in sections {
-                section.write_plain(self.out)?;
-                self.out.write_all(SECTION_END)?;
+        match self.store {
+            Store::Waiting { sections, .. } => {
+                for section in sections {
+                    self.out.write_all(section.plain().as_bytes())?;
+                    self.out.write_all(SECTION_END.as_bytes())?;
+                }
             }
+            Store::Packed(packer) => packer.finish(self.out)?,
         }
         let side = index::list(&self.index);
         self.out.write_all(shell::end(Kind::Many, &side, &self.origin).as_bytes())
     }
 }
 
-const SECTION_END: &[u8] = b"</section>\n";
+const SECTION_END: &str = "</section>\n";
 
 impl Section {
     /// Writes the section as it is to stay: plain, or packed.
-    fn begin(self, out: &mut dyn Write) -> io::Result<Open> {
+    fn begin(self, packer: &mut Packer, out: &mut dyn Write) -> io::Result<Open> {
         if self.is_newest {
-            self.write_plain(out)?;
+            packer.markup(&self.plain(), out)?;
             return Ok(Open::Plain);
         }
-        write!(out, "<section class=\"session packed\" id=\"{}\">{}", self.key, self.brief)?;
-        let mut island = Island::begin(out)?;
-        island.write(&self.facts, out)?;
-        island.write(&self.messages, out)?;
-        Ok(Open::Packed(island))
+        let Self { key, brief, facts, messages, .. } = self;
+        packer.markup(&format!("<section class=\"session packed\" id=\"{key}\">{brief}"), out)?;
+        packer.text(&facts, out)?;
+        packer.text(&messages, out)?;
+        Ok(Open::Packed)
     }
 
-    fn write_plain(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn plain(&self) -> String {
         let Self { key, about, messages, .. } = self;
-        write!(out, "<section class=\"session\" id=\"{key}\">{about}{messages}")
+        format!("<section class=\"session\" id=\"{key}\">{about}{messages}")
     }
 }
 
@@ -162,16 +165,7 @@ impl Section {
 enum Open {
     Waiting(Section),
     Plain,
-    Packed(Island),
-}
-
-impl Open {
-    fn end(self, out: &mut dyn Write) -> io::Result<()> {
-        if let Open::Packed(mut island) = self {
-            island.end(out)?;
-        }
-        out.write_all(SECTION_END)
-    }
+    Packed,
 }
 
 struct One<'s, 'w> {
@@ -209,7 +203,8 @@ impl SessionWriter for One<'_, '_> {
         let Self { archive, open, .. } = *self;
         match (open, &mut archive.store) {
             (Open::Waiting(section), Store::Waiting { sections, .. }) => sections.push(section),
-            (open, _) => open.end(archive.out)?,
+            (_, Store::Packed(packer)) => packer.markup(SECTION_END, archive.out)?,
+            _ => {}
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use maud::{Markup, PreEscaped, html};
 use tempfile::SpooledTempFile;
 
 use super::index::{self, Entry};
-use super::island::Island;
+use super::island::Packer;
 use super::plain::add_text;
 use super::shell::{self, Kind};
 use super::text::{shown, visible};
@@ -33,6 +33,7 @@ pub(super) struct Site<'w> {
     places: HashMap<String, String>,
     /// The text of all pages, packed.
     packed: SpooledTempFile,
+    packer: Packer,
     origin: Origin,
 }
 
@@ -43,7 +44,14 @@ pub(super) fn start<'w>(
 ) -> io::Result<Box<dyn FormatWriter + 'w>> {
     let packed = SpooledTempFile::new(IN_MEMORY);
     let origin = Origin::of(head);
-    Ok(Box::new(Site { folder, index: Vec::new(), places: HashMap::new(), packed, origin }))
+    Ok(Box::new(Site {
+        folder,
+        index: Vec::new(),
+        places: HashMap::new(),
+        packed,
+        packer: Packer::new(),
+        origin,
+    }))
 }
 
 impl FormatWriter for Site<'_> {
@@ -51,7 +59,7 @@ impl FormatWriter for Site<'_> {
         &'s mut self,
         head: &SessionHead<'_>,
     ) -> io::Result<Box<dyn SessionWriter + 's>> {
-        let Self { folder, index, places, packed, origin } = self;
+        let Self { folder, index, places, packed, packer, origin } = self;
         let id = head.session.id().to_owned();
         let title = about::title(head.session);
         let name = folder.begin(Leaf::Session(head.session))?;
@@ -61,7 +69,7 @@ impl FormatWriter for Site<'_> {
         folder.write_all(about::system_prompt(head.session).0.as_bytes())?;
         index.push(Entry::at(head, &name, &origin.zone));
         places.insert(id, name.clone());
-        let island = begin_packed(packed, &name, &title)?;
+        packer.markup(&begin_packed(&name, &title), packed)?;
         let first =
             Part { number: 1, name: name.clone(), messages: 0, bytes: 0, outline: String::new() };
         let transcript = Transcript::below(1, origin);
@@ -72,7 +80,7 @@ impl FormatWriter for Site<'_> {
             first: name,
             title,
             page: first,
-            island,
+            packer,
             transcript,
             text: String::new(),
         }))
@@ -87,6 +95,7 @@ impl FormatWriter for Site<'_> {
             div #results {}
         };
         self.folder.write_all(inner.0.as_bytes())?;
+        self.packer.finish(&mut self.packed)?;
         self.packed.rewind()?;
         io::copy(&mut self.packed, &mut self.folder)?;
         self.folder
@@ -107,10 +116,10 @@ fn to_others(name: &str) -> Markup {
     html! { p { a href=(name) { (text) } } }
 }
 
-fn begin_packed(packed: &mut dyn Write, name: &str, title: &str) -> io::Result<Island> {
+/// Begins a page's part of the page that searches all.
+fn begin_packed(name: &str, title: &str) -> String {
     let page = html! { div.page data-href=(name) data-title=(visible(title)) {} };
-    packed.write_all(page.0.trim_end_matches("</div>").as_bytes())?;
-    Island::begin(packed)
+    page.0.trim_end_matches("</div>").to_owned()
 }
 
 /// A page of a session.
@@ -132,7 +141,7 @@ struct Pages<'s> {
     first: String,
     title: String,
     page: Part,
-    island: Island,
+    packer: &'s mut Packer,
     transcript: Transcript,
     /// That of the markup in hand.
     text: String,
@@ -148,7 +157,7 @@ impl Pages<'_> {
         self.page.bytes += markup.len();
         self.text.clear();
         add_text(&markup, &mut self.text);
-        self.island.write(&self.text, &mut *self.packed)?;
+        self.packer.text(&self.text, &mut *self.packed)?;
         self.folder.write_all(markup.as_bytes())
     }
 
@@ -170,7 +179,7 @@ impl Pages<'_> {
             p.note { a href=(before) { "What came before" } }
         };
         self.folder.write_all(inner.0.as_bytes())?;
-        self.island = begin_packed(self.packed, &name, &title)?;
+        self.packer.markup(&begin_packed(&name, &title), &mut *self.packed)?;
         self.page = Part { number, name, messages: 0, bytes: 0, outline: String::new() };
         Ok(())
     }
@@ -188,8 +197,7 @@ impl Pages<'_> {
             self.folder.write_all(link.0.as_bytes())?;
         }
         self.folder.write_all(shell::end(Kind::Session, &side, self.origin).as_bytes())?;
-        self.island.end(&mut *self.packed)?;
-        self.packed.write_all(b"</div>\n")
+        self.packer.markup("</div>\n", &mut *self.packed)
     }
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Pages beside hermes-agent's: writing 20,000 messages, size, elements, and opening them in Chromium.
+# Pages beside hermes-agent's: writing them, size, elements, and opening and searching them in Chromium.
 #
 #     benches/page.sh [STORE.db]
 #
 # Without a store it makes one of 450 sessions of 100 messages (benches/make_store.py). HERMES names
 # hermes-agent's program (default: hermes on PATH; left out where there is none). Each page is opened
-# three times; medians are printed as a Markdown table. Needs chromium.
+# three times; medians are printed as a Markdown table. Memory is the renderer's proportional share
+# (PSS): most of what is resident in it is Chromium's own program, as an empty page shows, which is
+# measured beside the others. Needs chromium.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --locked
@@ -27,6 +29,7 @@ text = sqlite3.connect(db).execute("SELECT sum(length(CAST(content AS BLOB))) FR
 commands = {
     "one file": ([ours, "-q", "export", f"{work}/many.html", "--no-manifest"], f"{work}/many.html", f"{work}/many.html"),
     "folder": ([ours, "-q", "export", f"{work}/site/", "--format", "html", "--no-manifest"], f"{work}/site/index.html", f"{work}/site"),
+    "its search": (["true"], f"{work}/site/search.html", f"{work}/site/search.html"),
 }
 if shutil.which(hermes):
     commands["hermes-agent"] = ([hermes, "sessions", "export", "--format", "html", f"{work}/hermes.html"], f"{work}/hermes.html", f"{work}/hermes.html")
@@ -45,6 +48,35 @@ def size(path):
     if os.path.isfile(path):
         return os.path.getsize(path)
     return sum(os.path.getsize(os.path.join(path, name)) for name in os.listdir(path))
+
+
+def share(pid):
+    lines = open(f"/proc/{pid}/smaps_rollup").read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+# The seconds until the oldest session is there, and until a search through all of them has ended.
+OTHER = """(async () => {
+  const link = [...document.querySelectorAll("#side .sessions a")].at(-1);
+  if (!link) return null;
+  const began = performance.now();
+  link.click();
+  while (!document.querySelector(".session.on" + link.hash + " article")) await new Promise(requestAnimationFrame);
+  return (performance.now() - began) / 1000;
+})()"""
+SEARCH = """(async () => {
+  const field = document.querySelector("#q");
+  if (!field || document.documentElement.className === "index") return null;
+  let [began, text, last] = [performance.now(), "", 0];
+  field.value = "retry";
+  field.dispatchEvent(new Event("input"));
+  while (!last || performance.now() - last < 1000) {
+    const now = document.querySelector("#hits").textContent;
+    if (now !== text) [text, last] = [now, performance.now()];
+    await new Promise((resume) => setTimeout(resume, 20));
+  }
+  return (last - began) / 1000;
+})()"""
 
 
 class Chromium:
@@ -85,9 +117,10 @@ class Chromium:
         interactive = time.perf_counter() - began
         self.events.clear()
         renderers = [int(p["id"]) for p in self.call("SystemInfo.getProcessInfo")["processInfo"] if p["type"] == "renderer"]
-        memory = max(int(next(line for line in open(f"/proc/{pid}/status") if line.startswith("VmRSS")).split()[1]) / 1024 for pid in renderers)
+        memory = max(map(share, renderers))
+        moves = [self.call("Runtime.evaluate", session, expression=move, awaitPromise=True, returnByValue=True)["result"].get("value") for move in (OTHER, SEARCH)]
         self.call("Target.closeTarget", targetId=target)
-        return interactive, memory, elements
+        return interactive, memory, elements, *moves
 
     def close(self):
         self.child.kill()
@@ -95,7 +128,9 @@ class Chromium:
 
 
 print(f"{text / 1e6:.1f} MB of text, {os.cpu_count()} cores; wall time depends on what else the machine does\n")
-print("| page | written s | CPU s | peak MB | size, ratio to text | interactive s | renderer MB | elements |\n|---|---|---|---|---|---|---|---|")
+print("| page | written s | CPU s | peak MB | size, ratio to text | interactive s | renderer MB | elements | other session s | search s |\n|---|---|---|---|---|---|---|---|---|---|")
+open(f"{work}/empty.html", "w").write("<!doctype html><title>Empty</title><p>Empty")
+commands["an empty page"] = (["true"], f"{work}/empty.html", f"{work}/empty.html")
 for name, (argv, page, whole) in commands.items():
     wall, cpu, peak = written(argv)
     looks = []
@@ -103,6 +138,7 @@ for name, (argv, page, whole) in commands.items():
         browser = Chromium()
         looks.append(browser.open(page))
         browser.close()
-    interactive, memory, elements = [statistics.median(column) for column in zip(*looks)]
-    print(f"| {name} | {wall:.2f} | {cpu:.2f} | {peak:.0f} | {size(whole) / text:.2f} × | {interactive:.2f} | {memory:.0f} | {elements:.0f} |", flush=True)
+    interactive, memory, elements, other, search = [None if None in column else statistics.median(column) for column in zip(*looks)]
+    moves = " | ".join("" if move is None else f"{move:.2f}" for move in (other, search))
+    print(f"| {name} | {wall:.2f} | {cpu:.2f} | {peak:.0f} | {size(whole) / text:.2f} × | {interactive:.2f} | {memory:.0f} | {elements:.0f} | {moves} |", flush=True)
 PY

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::ledger::Ledger;
 use super::publish::{Batch, Finished, Naming, Outcome, Published, parent, sync_folder};
 use super::staging::Staging;
-use super::{Error, Exported, Failure, Listing, Request, Summary, Target};
+use super::{Error, Exported, Failure, Listing, Renewal, Request, Summary, Target};
 use crate::manifest::{Entry, Locked};
 
 /// The folder that an export writes to.
@@ -96,7 +96,11 @@ impl Place {
         let Request { overwrite, record, .. } = *request;
         let folder = &self.folder;
         let naming = if self.kind == Kind::Made { Naming::Ours } else { Naming::Users };
-        let mut batch = Batch { folder, overwrite, record, naming, files };
+        let remedy = match request.renewal {
+            Renewal::All => "--force replaces it",
+            Renewal::Leaving | Renewal::Changed(_) => "where it is removed it is written again",
+        };
+        let mut batch = Batch { folder, overwrite, record, naming, remedy, files };
         let Published { files, stale } = batch.publish(staging, &mut self.ledger)?;
         summary.stale.extend(stale);
         for (file, outcome) in files {

@@ -51,6 +51,8 @@ pub(super) struct Batch<'a> {
     pub(super) overwrite: Overwrite,
     pub(super) record: Record,
     pub(super) naming: Naming,
+    /// What replaces a file that is refused.
+    pub(super) remedy: &'static str,
     pub(super) files: Vec<Finished>,
 }
 
@@ -190,7 +192,7 @@ fn plan(batch: &Batch<'_>, file: &Finished, old: Option<&Entry>) -> Result<Outco
     if digest.as_ref() == Some(&file.staged.digest) {
         return Ok(Outcome::Unchanged);
     }
-    let refused = |what: &str| Ok(Outcome::Refused(format!("{what}; --force replaces it")));
+    let refused = |what: &str| Ok(Outcome::Refused(format!("{what}; {}", batch.remedy)));
     if overwrite == Overwrite::Force {
         return Ok(Outcome::Published);
     }

@@ -7,11 +7,7 @@ use super::natural::looks_random;
 use super::read::Operator;
 use super::value::{Setting, is_secret};
 
-/// Where the secrets stand in the value of a cookie header; `None` where the name is none's.
-pub(super) fn cookie_secrets(name: &str, value: &str) -> Option<Vec<Range<usize>>> {
-    (is_cookie_name(name) && value.contains('=')).then(|| cookie_pairs(value))
-}
-
+/// Where the secrets stand in the value of a cookie header.
 pub(super) fn cookie_pairs(value: &str) -> Vec<Range<usize>> {
     let mut at = 0;
     let mut secrets = Vec::new();

@@ -5,6 +5,9 @@
 //! the pass asks for each position of the text one bit of a small table whether a keyword's four
 //! bytes may stand there, and only then compares.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::natural::pair;
 
 /// A keyword's place in a text.
@@ -238,8 +241,13 @@ fn window(eight: u64, at: usize) -> u32 {
     (eight >> (8 * at)) as u32
 }
 
+/// Whether one of the [`COMMON`] runs begins like this.
 fn is_common(piece: &[u8]) -> bool {
-    COMMON.as_bytes().chunks(5).any(|word| word.starts_with(piece))
+    static RUNS: LazyLock<HashSet<&[u8]>> = LazyLock::new(|| {
+        let runs = COMMON.as_bytes().chunks(5).map(|run| &run[..4]);
+        runs.flat_map(|run| [&run[..3], run]).collect()
+    });
+    RUNS.contains(piece)
 }
 
 /// Makes lower case of letters, and something of the rest: the comparison decides.

@@ -14,7 +14,8 @@
 //! 3. *Context* (`context`, `name`, `tongues`, `read`, `table`, `end`, `value`, `standin`, `natural`, `header`, `url`):
 //!    what a name says of its value, in any notation, and whether the value is one.
 //!
-//! A text in which nothing was found is not searched again (`clean`).
+//! A text in which nothing was found is not searched again (`clean`), and a name that values stand
+//! under is looked at once (`keys`).
 //!
 //! What is found becomes a marker ([`Scope`]): `[REDACTED:rule]`, and `[REDACTED:rule#2]` for
 //! the second value of the same rule in a session. A marker is nobody's secret, so redacting
@@ -31,6 +32,7 @@ mod end;
 pub mod example;
 mod header;
 mod json;
+mod keys;
 mod keywords;
 pub mod known;
 pub mod load;

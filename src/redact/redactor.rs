@@ -6,10 +6,11 @@ use std::hash::{BuildHasher, RandomState};
 use super::clean::Clean;
 use super::context::Kind;
 use super::disclosure::Disclosure;
-use super::header::{cookie_secrets, scheme_len};
+use super::header::{cookie_pairs, scheme_len};
 use super::json::{self, Editor};
+use super::keys::{Key, before_value};
 use super::known::KnownValues;
-use super::name::{Claim, claim};
+use super::name::Claim;
 use super::natural::looks_random;
 use super::rule::{Group, Rule, RuleError};
 use super::scope::Scope;
@@ -248,9 +249,10 @@ impl Pen<'_> {
         {
             return self.pieces(text, &pieces, depth + 1);
         }
-        let claimed = key.and_then(|key| {
+        let claimed = key.and_then(|name| {
+            let key = self.key(name)?;
             let claimed = self.claimed(key, text);
-            claimed.or_else(|| self.beside_key(key, text))
+            claimed.or_else(|| key.is_keyword.then(|| self.beside_key(name, text))?)
         });
         let plain = self.plain(claimed.as_deref().unwrap_or(text));
         plain.or(claimed)
@@ -273,16 +275,23 @@ impl Pen<'_> {
         changed.then_some(out)
     }
 
+    /// What there is to know of a key; nothing where everything passes.
+    fn key(&mut self, name: &str) -> Option<Key> {
+        let search = self.redactor.search.as_ref()?;
+        Some(self.scope.keys.get(name, search))
+    }
+
     /// A text whose key says that it is a secret, or holds one behind a scheme.
-    fn claimed(&mut self, key: &str, text: &str) -> Option<String> {
+    fn claimed(&mut self, key: Key, text: &str) -> Option<String> {
         if !self.search()?.has_contexts() {
             return None;
         }
-        if let Some(cookies) = cookie_secrets(key, text) {
-            let hits = cookies.into_iter().map(|range| Hit { range, rule: Kind::Cookie as u16 });
+        if key.is_cookie && text.contains('=') {
+            let cookies = cookie_pairs(text).into_iter();
+            let hits = cookies.map(|range| Hit { range, rule: Kind::Cookie as u16 });
             return self.replace(text, &hits.collect::<Vec<_>>());
         }
-        let claim = claim(key)?;
+        let claim = key.claim?;
         let start = scheme_len(text);
         let (claim, kind) = match start {
             0 => (claim, Kind::of(claim)),
@@ -298,14 +307,15 @@ impl Pen<'_> {
         if !is_one_word {
             return None;
         }
-        let start = key.len() + 2;
+        let before = before_value(key);
+        let start = before.len();
         let in_text = |hit: Hit| {
             let from = hit.range.start.checked_sub(start)?;
             let to = (hit.range.end - start).min(text.len());
             let by_rule = usize::from(hit.rule) >= Kind::ALL.len();
             (by_rule && from < to).then_some(Hit { range: from..to, rule: hit.rule })
         };
-        let hits = self.search()?.find(&format!("{key}=\"{text}\""));
+        let hits = self.search()?.find(&format!("{before}{text}\""));
         let hits: Vec<Hit> = hits.into_iter().filter_map(in_text).collect();
         self.replace(text, &hits)
     }
@@ -321,10 +331,13 @@ impl Pen<'_> {
                 None => break,
             }
         }
-        let met = &mut self.scope.met;
-        let places = self.redactor.paths.as_ref();
-        let homeless = places.and_then(|names| names.hide(now.as_deref().unwrap_or(text), met));
-        homeless.or(now)
+        self.homeless(now.as_deref().unwrap_or(text)).or(now)
+    }
+
+    /// A text without the names of people, machines and homes.
+    fn homeless(&mut self, text: &str) -> Option<String> {
+        let names = self.redactor.paths.as_ref()?;
+        names.hide(text, &mut self.scope.met)
     }
 
     fn replace(&mut self, text: &str, hits: &[Hit]) -> Option<String> {
@@ -362,7 +375,7 @@ struct Leaves<'p, 'r> {
 
 impl Editor for Leaves<'_, '_> {
     fn key(&mut self, key: &str) -> Option<String> {
-        self.pen.plain(key)
+        if self.pen.key(key)?.is_clean { self.pen.homeless(key) } else { self.pen.plain(key) }
     }
 
     fn string(&mut self, key: Option<&str>, text: &str) -> Option<String> {
@@ -373,7 +386,8 @@ impl Editor for Leaves<'_, '_> {
         if self.pen.takes_ids() && is_person_id(key?, number) {
             return Some(self.pen.marker(number, Kind::PlatformId as RuleIndex));
         }
-        let is_password = number.len() >= 4 && claim(key?) == Some(Claim::Password);
+        let claim = self.pen.key(key?)?.claim;
+        let is_password = number.len() >= 4 && claim == Some(Claim::Password);
         let is_digits = number.bytes().all(|b| b.is_ascii_digit());
         let is_secret = is_password || is_pin(key?, number);
         let takes = is_secret && is_digits && self.pen.search()?.has_contexts();
@@ -381,11 +395,11 @@ impl Editor for Leaves<'_, '_> {
     }
 
     fn named(&mut self, name: Option<&str>, text: &str) -> Option<String> {
-        let name = name.unwrap_or("secret");
         if text.contains(MARKER) {
             return None;
         }
-        self.pen.claimed(name, text)
+        let key = self.pen.key(name.unwrap_or("secret"))?;
+        self.pen.claimed(key, text)
     }
 }
 

@@ -154,6 +154,16 @@ impl Search {
         self.contexts
     }
 
+    /// Whether what stands before a value may have a rule find something in it.
+    pub(super) fn is_asked_for(&self, before: &str) -> bool {
+        let is_rule = |target: &Target| matches!(target, Target::Rule(_));
+        let mut asked = !self.always.is_empty();
+        self.keywords.each(before.as_bytes(), |word| {
+            asked |= self.targets[word.keyword].iter().any(is_rule);
+        });
+        asked
+    }
+
     /// Every place in the text that must not leave, in order, none overlapping another.
     pub(super) fn find(&self, text: &str) -> Vec<Hit> {
         self.found(text, Depth::Contexts)

@@ -1,6 +1,7 @@
 //! How long each format takes over a few hundred sessions: `cargo bench`.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,6 +62,7 @@ fn every_format(c: &mut Criterion) {
             shown: Shown::All,
             lineage: Lineage::Single,
             redactor: redactor.clone(),
+            jobs: NonZeroUsize::MIN,
             format,
             encoding: Encoding::Plain,
             target,

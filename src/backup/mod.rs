@@ -11,6 +11,7 @@ pub mod restore;
 mod snapshots;
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -197,6 +198,7 @@ fn record_request(folder: &Path, recipients: Option<Arc<Recipients>>, now: f64) 
         shown: Shown::All,
         lineage: Lineage::Single,
         redactor: Arc::new(Redactor::none()),
+        jobs: NonZeroUsize::MIN,
         format: &formats::RECORD,
         encoding: recipients.map_or(Encoding::Zstd, Encoding::Sealed),
         target: Target::Folder(folder.to_owned()),

@@ -1,5 +1,6 @@
 //! What `delete`, `prune` and `auto-prune` do once it is agreed what goes.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,6 +87,7 @@ pub(super) fn keep(
         shown: Shown::All,
         lineage: Lineage::Single,
         redactor: Arc::new(Redactor::none()),
+        jobs: NonZeroUsize::MIN,
         format,
         encoding: Encoding::Plain,
         target: Target::File(path.clone()),

@@ -3,46 +3,88 @@
 //! SQLite's rows are copied in batches, so that decoding, redaction and rendering go on while the
 //! next rows are read. The batches are few and go round, so memory stays bounded by the largest
 //! message.
+//!
+//! On its way a batch is searched for secrets by one of several threads. What they find clean the
+//! redactor remembers, and most texts are; the one thread that redacts and renders, in order,
+//! searches no more than the rest. So what is written does not depend on how many there are.
 
 use std::collections::VecDeque;
+use std::num::NonZeroUsize;
 use std::panic;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use formats::model::Session;
 
 use super::Reach;
 use super::document::Document;
-use crate::redact::Raw;
+use crate::redact::{Raw, Redactor, Scope};
 use crate::store::{self, Decoded, Decoder, Extent, Fault, Rows, SessionKey, Shown, Snapshot};
 
 /// A batch is sent when it has so many bytes of messages, so many documents or so many events.
 const FULL: usize = 1 << 18;
 const DOCUMENTS: usize = 1 << 6;
-const EVENTS: usize = 1 << 12;
+const EVENTS: usize = 1 << 10;
 /// So many that neither thread waits for the other's moods.
 const BATCHES: usize = 8;
 /// After a large one only one is filled while another is emptied.
 const FEW: usize = 2;
+
+/// What searches batches for secrets before they are consumed.
+#[derive(Clone, Copy)]
+pub(super) struct Scouts<'r> {
+    redactor: &'r Redactor,
+    threads: usize,
+}
+
+impl<'r> Scouts<'r> {
+    /// So many; none where the redactor would not remember what they find.
+    pub(super) fn new(redactor: &'r Redactor, threads: NonZeroUsize) -> Self {
+        let threads = if redactor.remembers() { threads.get() } else { 0 };
+        Self { redactor, threads }
+    }
+
+    fn search<'s>(&self, decoder: &Decoder<'s>, unsearched: &Mutex<Receiver<Unsearched<'s>>>) {
+        let next = || unsearched.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        while let Ok((batch, searched)) = next() {
+            let mut scope = Scope::new();
+            for n in 0..batch.rows.len() {
+                self.redactor.apply(decoder.message(&batch.rows, n).0, &mut scope);
+            }
+            let _ = searched.send(batch); // nobody may want it any more
+        }
+    }
+}
+
+/// A batch, and where it goes once it is searched.
+type Unsearched<'s> = (Batch<'s>, SyncSender<Batch<'s>>);
 
 /// Reads documents on this thread while `consume` runs on another.
 pub(super) fn with<T: Send>(
     snapshot: &Snapshot<'_>,
     documents: &[Document],
     (shown, reach): (Shown, Reach),
+    scouts: Scouts<'_>,
     consume: impl FnOnce(&mut Feed<'_>) -> T + Send,
 ) -> T {
-    let (full, batches) = sync_channel(BATCHES);
+    let (coming, batches) = sync_channel(BATCHES);
+    let (unsearched, queue) = channel();
     let (used, free) = channel();
     for _ in 0..BATCHES {
         let _ = used.send(Batch::default()); // the other end is right here
     }
     let decoder = snapshot.decoder();
+    let queue = Mutex::new(queue);
     thread::scope(|scope| {
         let consumer = scope
             .spawn(move || consume(&mut Feed { batches, used, decoder, batch: Batch::default() }));
+        for _ in 0..scouts.threads {
+            scope.spawn(|| scouts.search(&decoder, &queue));
+        }
+        let unsearched = (scouts.threads > 0).then_some(unsearched);
         let (spare, batch) = (Vec::new(), Batch::default());
-        let mut reader = Reader { snapshot, shown, reach, full, free, spare, batch };
+        let mut reader = Reader { snapshot, shown, reach, coming, unsearched, free, spare, batch };
         // It ends early when nobody wants more.
         let _ = reader.read(documents);
         drop(reader);
@@ -98,7 +140,8 @@ pub(super) struct Segment<'s> {
 
 /// The end of the stream, where documents are taken out.
 pub(super) struct Feed<'s> {
-    batches: Receiver<Batch<'s>>,
+    /// Each batch comes through a channel of its own, so that they stay in order.
+    batches: Receiver<Receiver<Batch<'s>>>,
     used: Sender<Batch<'s>>,
     decoder: Decoder<'s>,
     batch: Batch<'s>,
@@ -135,7 +178,7 @@ impl<'s> Feed<'s> {
             if let Some(event) = self.batch.events.pop_front() {
                 return Some(event);
             }
-            let next = self.batches.recv().ok()?;
+            let next = self.batches.recv().ok()?.recv().ok()?;
             let mut used = std::mem::replace(&mut self.batch, next);
             used.clear();
             let _ = self.used.send(used); // the reader may have ended
@@ -148,7 +191,8 @@ struct Reader<'c, 's> {
     snapshot: &'s Snapshot<'c>,
     shown: Shown,
     reach: Reach,
-    full: SyncSender<Batch<'s>>,
+    coming: SyncSender<Receiver<Batch<'s>>>,
+    unsearched: Option<Sender<Unsearched<'s>>>,
     free: Receiver<Batch<'s>>,
     spare: Vec<Batch<'s>>,
     batch: Batch<'s>,
@@ -178,7 +222,8 @@ impl<'s> Reader<'_, 's> {
             };
             self.push(event)?;
         }
-        self.send()
+        let last = std::mem::take(&mut self.batch);
+        self.send(last)
     }
 
     fn document(&mut self, document: &Document) -> Result<(), Stop> {
@@ -217,7 +262,7 @@ impl<'s> Reader<'_, 's> {
         }
         let next = self.spare()?;
         let full = std::mem::replace(&mut self.batch, next);
-        self.full.send(full).map_err(|_| Stop::Unwanted)
+        self.send(full)
     }
 
     /// An empty batch, once there are enough of them.
@@ -231,8 +276,14 @@ impl<'s> Reader<'_, 's> {
         self.spare.pop().ok_or(Stop::Unwanted)
     }
 
-    fn send(&mut self) -> Result<(), Stop> {
-        self.full.send(std::mem::take(&mut self.batch)).map_err(|_| Stop::Unwanted)
+    fn send(&self, batch: Batch<'s>) -> Result<(), Stop> {
+        let (searched, ready) = sync_channel(1);
+        self.coming.send(ready).map_err(|_| Stop::Unwanted)?;
+        let sent = match &self.unsearched {
+            Some(queue) => queue.send((batch, searched)).is_ok(),
+            None => searched.send(batch).is_ok(),
+        };
+        if sent { Ok(()) } else { Err(Stop::Unwanted) }
     }
 }
 
@@ -248,9 +299,9 @@ mod tests {
     fn a_reader_that_ended_early_does_not_make_a_session_shorter() {
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/state.db");
         let message = store::read(&fixture, |snapshot| {
-            let (full, batches) = sync_channel(1);
+            let (coming, batches) = sync_channel(1);
             let (used, _free) = channel();
-            drop(full);
+            drop(coming);
             let decoder = snapshot.decoder();
             let mut feed = Feed { batches, used, decoder, batch: Batch::default() };
             feed.message().map(|message| message.is_some())

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use formats::{FileHead, Format};
@@ -15,7 +16,8 @@ use serde::de::DeserializeSeed as _;
 
 use super::compare::{Columns, Line};
 use super::document::{Context, Document, Opened};
-use super::{Error, Reach, Warnings, feed};
+use super::feed::{self, Scouts};
+use super::{Error, Reach, Warnings};
 use crate::manifest::{self, Hasher};
 use crate::progress::Progress;
 use crate::redact::Redactor;
@@ -178,7 +180,9 @@ impl Keeper {
         let zone = jiff::tz::TimeZone::UTC;
         let head =
             FileHead { sessions: documents.len() as u64, redacted: None, provenance: None, zone };
-        feed::with(snapshot, &documents, (Shown::All, Reach::Everything), |feed| {
+        let scouts = Scouts::new(&redactor, NonZeroUsize::MIN);
+        let wanted = (Shown::All, Reach::Everything);
+        feed::with(snapshot, &documents, wanted, scouts, |feed| {
             let mut writer = (self.format.start)(&mut hasher, &head).map_err(&wrote)?;
             while let Some(found) = feed.document() {
                 let opened = Opened::of(*found?, &redactor, &mut warnings)?;

@@ -26,6 +26,7 @@ mod write;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ pub struct Request {
     pub lineage: Lineage,
     /// What takes secrets out.
     pub redactor: Arc<Redactor>,
+    /// Threads that search for secrets.
+    pub jobs: NonZeroUsize,
     /// How to write it down.
     pub format: &'static Format,
     /// How the bytes lie in the files.

@@ -7,14 +7,13 @@ use std::path::Path;
 use formats::Layout;
 
 use super::document::{Document, documents};
+use super::feed::{self, Scouts};
 use super::place::Place;
 use super::publish::Finished;
 use super::renew::{Looked, Renewed};
 use super::staging::Staging;
 use super::write::Writing;
-use super::{
-    Error, Failure, Lineage, Listed, Listing, Reach, Renewal, Request, Summary, Target, feed,
-};
+use super::{Error, Failure, Lineage, Listed, Listing, Reach, Renewal, Request, Summary, Target};
 use crate::progress::Progress;
 use crate::redact::Scope;
 use crate::store::{self, SessionKey, Shown, Snapshot};
@@ -180,7 +179,8 @@ impl Run<'_, '_> {
         let mut writing = Writing::new(request, progress, summary, marks);
         let fills_folder = matches!(request.target, Target::Folder(_));
         let folder = request.format.folder.filter(|_| fills_folder);
-        let files = feed::with(snapshot, &documents, wanted, |feed| {
+        let scouts = Scouts::new(&request.redactor, request.jobs);
+        let files = feed::with(snapshot, &documents, wanted, scouts, |feed| {
             match (folder, request.format.layout) {
                 (Some(start), _) => writing.site(feed, &documents, &mut staging, place, start),
                 (None, Layout::OneFile) => writing.one_file(feed, &documents, &mut staging, place),

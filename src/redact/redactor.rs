@@ -101,14 +101,18 @@ impl Redactor {
         self.search.as_ref().map(|_| self.groups.as_slice())
     }
 
+    /// Whether a text that was found clean is not searched again, so that it pays to search ahead.
+    pub(crate) fn remembers(&self) -> bool {
+        // A name that the session gave away meanwhile may stand in what was clean before.
+        self.search.is_some() && self.paths.is_none()
+    }
+
     /// Opens a value of the store, and takes out of every text in it what must not leave.
     pub fn apply<T: Texts>(&self, raw: Raw<T>, scope: &mut Scope) -> T {
         let mut value = raw.open();
         value.disclose(self.disclosure);
         if self.search.is_some() {
-            // A name that the session gave away meanwhile may stand in what was clean before.
-            let trusts = self.paths.is_none();
-            value.edit_texts(&mut Pen { redactor: self, scope, trusts });
+            value.edit_texts(&mut Pen { redactor: self, scope, trusts: self.remembers() });
         }
         value
     }

@@ -12,8 +12,10 @@ mod variant;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use clap::builder::{
@@ -83,6 +85,10 @@ pub(super) struct ExportArgs {
     /// How long a program may neither take what it is given nor end [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     format_timeout: Option<u64>,
+    /// Threads that search for secrets; what is written is the same for any number [default: one for
+    /// each of the machine's cores]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
     /// A part of the sessions alone
     #[arg(long, value_name = "PART", value_parser = only_names())]
     only: Option<String>,
@@ -222,6 +228,7 @@ pub(super) fn run(
         shown: args.shown(format),
         lineage: args.lineage(),
         redactor,
+        jobs: args.jobs.unwrap_or_else(cores),
         format,
         encoding: Encoding::Plain,
         target: if args.dry_run { Target::Nowhere } else { target.clone() },
@@ -270,6 +277,11 @@ pub(super) fn run(
     };
     args.tell_all(&outcome, global, terminal)?;
     Ok(store.ends(args.status(&summary)))
+}
+
+/// How many threads run at once on this machine.
+fn cores() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 impl ExportArgs {

@@ -35,7 +35,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
-use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex_automata::meta::{BuildError, Config, Regex};
+use regex_automata::util::captures::Captures;
+use regex_automata::{Anchored, Input, PatternID};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::Hir;
 use serde::Deserialize;
@@ -191,7 +193,7 @@ impl Tail {
         let mut known = TAILS.lock().unwrap_or_else(PoisonError::into_inner);
         let pattern = match known.get(tail) {
             Some(pattern) => pattern.clone(),
-            None => compiled(rule, &format!(r"\A(?:{})", expanded(tail)))?,
+            None => compiled(rule, &parsed(rule, &expanded(tail))?)?,
         };
         known.insert(tail.to_owned(), pattern.clone());
         drop(known);
@@ -202,12 +204,15 @@ impl Tail {
 
     /// The secret after a keyword that ends where `text` begins, and where the match ends.
     pub(super) fn after(&self, text: &str) -> Option<Found> {
-        let captures = self.0.pattern.captures(text.as_bytes())?;
-        let secret = whole_chars(text, &self.0.group(&captures)?);
+        let (whole, secret) = self.0.captured(Input::new(text).anchored(Anchored::Yes))?;
+        let secret = whole_chars(text, &secret?);
         let is_secret = !secret.is_empty() && self.0.accepts(&text[secret.clone()]);
-        is_secret.then(|| Found { secret, end: captures.get_match().end() })
+        is_secret.then_some(Found { secret, end: whole.end })
     }
 }
+
+/// Bytes that a compiled expression may have.
+const LARGEST: usize = 1 << 24;
 
 /// A rule that is ready to search with.
 #[derive(Debug)]
@@ -231,16 +236,18 @@ impl Matcher {
     /// Compiles a rule's expressions.
     pub fn new(rule: &Rule) -> Result<Self, RuleError> {
         let written = expanded(&rule.pattern);
-        let groups = parsed(rule, &written)?.properties().explicit_captures_len();
+        let hir = parsed(rule, &written)?;
+        let groups = hir.properties().explicit_captures_len();
         let asked = rule.secret.clone().unwrap_or(SecretGroup::Number(groups.min(1)));
-        let (written, secret) = match asked {
-            SecretGroup::Number(0) => (format!("{LEFT}({written}){RIGHT}"), SecretGroup::Number(1)),
-            secret => (written, secret),
+        let (hir, secret) = match asked {
+            SecretGroup::Number(0) => {
+                (parsed(rule, &format!("{LEFT}({written}){RIGHT}"))?, SecretGroup::Number(1))
+            }
+            secret => (hir, secret),
         };
-        let pattern = compiled(rule, &written)?;
+        let pattern = compiled(rule, &hir)?;
         let secret = existing(rule, secret, &pattern)?;
-        let longest = parsed(rule, &written)?.properties().maximum_len();
-        Self::with(rule, pattern, secret, longest)
+        Self::with(rule, pattern, secret, hir.properties().maximum_len())
     }
 
     fn with(
@@ -266,11 +273,9 @@ impl Matcher {
         let mut at = from;
         while at <= text.len() {
             // Most searches find nothing, and need no room for groups.
-            let bytes = text.as_bytes();
-            let first = self.pattern.find_at(bytes, at)?;
-            let captures = self.pattern.captures_at(bytes, first.start().max(at))?;
-            let whole = captures.get_match().range();
-            let secret = self.group(&captures).unwrap_or(whole.start..whole.start);
+            let first = self.pattern.find(Input::new(text).range(at..))?;
+            let (whole, secret) = self.captured(Input::new(text).range(first.start()..))?;
+            let secret = secret.unwrap_or(whole.start..whole.start);
             let secret = whole_chars(text, &secret);
             if !secret.is_empty() && self.accepts(&text[secret.clone()]) {
                 return Some(Found { secret, end: whole.end });
@@ -291,12 +296,19 @@ impl Matcher {
         .collect()
     }
 
-    fn group(&self, captures: &Captures<'_>) -> Option<Range<usize>> {
+    /// The first match, and the secret in it.
+    fn captured(&self, input: Input<'_>) -> Option<(Range<usize>, Option<Range<usize>>)> {
+        let mut captures = self.pattern.create_captures();
+        self.pattern.search_captures(&input, &mut captures);
+        Some((captures.get_match()?.range(), self.group(&captures)))
+    }
+
+    fn group(&self, captures: &Captures) -> Option<Range<usize>> {
         match &self.secret {
-            SecretGroup::Number(n) => captures.get(*n),
-            SecretGroup::Name(name) => captures.name(name),
+            SecretGroup::Number(n) => captures.get_group(*n),
+            SecretGroup::Name(name) => captures.get_group_by_name(name),
         }
-        .map(|m| m.range())
+        .map(|span| span.range())
     }
 
     fn accepts(&self, secret: &str) -> bool {
@@ -331,23 +343,30 @@ pub(super) fn expanded(pattern: &str) -> String {
 }
 
 pub(super) fn parsed(rule: &Rule, pattern: &str) -> Result<Hir, RuleError> {
+    read(pattern).map_err(|cause| faulty(rule, cause))
+}
+
+/// Reads an expression for bytes, which compiles in a quarter of the time; for characters where it
+/// names some that are not ASCII.
+fn read(pattern: &str) -> Result<Hir, regex::Error> {
     let parse = |unicode| {
         let mut parser = ParserBuilder::new().unicode(unicode).utf8(false).build();
-        parser.parse(pattern).map_err(|cause| cause.to_string())
+        parser.parse(pattern).map_err(|cause| regex::Error::Syntax(cause.to_string()))
     };
-    let hir = parse(false).or_else(|_| parse(true));
-    hir.map_err(|cause| faulty(rule, regex::Error::Syntax(cause)))
+    parse(false).or_else(|_| parse(true))
 }
 
-/// Compiles for bytes, which takes a quarter of the time; for characters where the expression
-/// names some that are not ASCII.
-fn built(pattern: &str) -> Result<Regex, regex::Error> {
-    let build = |unicode| RegexBuilder::new(pattern).unicode(unicode).size_limit(1 << 24).build();
-    build(false).or_else(|_| build(true))
+fn built(hir: &Hir) -> Result<Regex, regex::Error> {
+    let config = Config::new().utf8_empty(false).nfa_size_limit(Some(LARGEST));
+    let built = Regex::builder().configure(config).build_from_hir(hir);
+    built.map_err(|cause: BuildError| match cause.size_limit() {
+        Some(limit) => regex::Error::CompiledTooBig(limit),
+        None => regex::Error::Syntax(cause.to_string()),
+    })
 }
 
-fn compiled(rule: &Rule, pattern: &str) -> Result<Regex, RuleError> {
-    built(pattern).map_err(|cause| faulty(rule, cause))
+fn compiled(rule: &Rule, hir: &Hir) -> Result<Regex, RuleError> {
+    built(hir).map_err(|cause| faulty(rule, cause))
 }
 
 /// A match of bytes, widened to the characters that it touches.
@@ -364,8 +383,10 @@ fn faulty(rule: &Rule, cause: regex::Error) -> RuleError {
 /// The group, if the pattern has it.
 fn existing(rule: &Rule, secret: SecretGroup, pattern: &Regex) -> Result<SecretGroup, RuleError> {
     let exists = match &secret {
-        SecretGroup::Number(n) => *n < pattern.captures_len(),
-        SecretGroup::Name(name) => pattern.capture_names().flatten().any(|n| n == name),
+        SecretGroup::Number(n) => *n < pattern.group_info().group_len(PatternID::ZERO),
+        SecretGroup::Name(name) => {
+            pattern.group_info().pattern_names(PatternID::ZERO).flatten().any(|n| n == name)
+        }
     };
     if exists {
         return Ok(secret);
@@ -393,8 +414,9 @@ impl Allow {
 
     /// Whether the secret is none. An expression that is too big to compile allows nothing.
     fn takes(&self, secret: &str) -> bool {
-        let regex = self.regex.get_or_init(|| built(&self.pattern).ok());
-        regex.as_ref().is_some_and(|regex| regex.is_match(secret.as_bytes()))
+        let compile = || built(&read(&self.pattern).ok()?).ok();
+        let regex = self.regex.get_or_init(compile);
+        regex.as_ref().is_some_and(|regex| regex.is_match(secret))
     }
 }
 

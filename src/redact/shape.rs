@@ -28,15 +28,16 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn of(rule: &Rule) -> Result<Self, RuleError> {
-        let pattern = expanded(&rule.pattern);
-        let hir = parsed(rule, &pattern)?;
+        // Without a group the whole match is the secret, the name included.
+        if let Some(tail) = tail(rule).filter(|tail| has_group(tail)) {
+            return Ok(Self { word: None, longest: None, tail: Some(tail.to_owned()) });
+        }
+        let hir = parsed(rule, &expanded(&rule.pattern))?;
         let properties = hir.properties();
-        // Without one the whole match is the secret, the name included.
-        let has_group = properties.explicit_captures_len() > 0;
         Ok(Self {
             word: properties.minimum_len().filter(|_| is_of_words(&hir) && spells_keywords(rule)),
             longest: properties.maximum_len().map(|most| most + MARGIN),
-            tail: tail(rule).filter(|_| has_group).map(str::to_owned),
+            tail: None,
         })
     }
 
@@ -100,9 +101,21 @@ fn literal(name: &str) -> Option<String> {
 
 /// Whether a `|` stands outside all groups and classes.
 fn has_branches(pattern: &str) -> bool {
+    operators(pattern).any(|(at, depth)| depth == 0 && pattern[at..].starts_with('|'))
+}
+
+/// Whether a part of a match is captured by number.
+fn has_group(pattern: &str) -> bool {
+    operators(pattern)
+        .any(|(at, _)| pattern[at..].strip_prefix('(').is_some_and(|rest| !rest.starts_with('?')))
+}
+
+/// Where the characters stand that mean more than themselves, and in how many groups.
+fn operators(pattern: &str) -> impl Iterator<Item = (usize, u32)> {
     let (mut depth, mut in_class, mut escaped) = (0_u32, false, false);
-    pattern.bytes().any(|byte| {
-        let is_branch = !escaped && !in_class && depth == 0 && byte == b'|';
+    pattern.bytes().enumerate().filter_map(move |(at, byte)| {
+        let is_operator = !escaped && !in_class && b"(|)".contains(&byte);
+        let outside = depth;
         match byte {
             _ if escaped => {}
             b'[' => in_class = true,
@@ -112,7 +125,7 @@ fn has_branches(pattern: &str) -> bool {
             _ => {}
         }
         escaped = byte == b'\\' && !escaped;
-        is_branch
+        is_operator.then_some((at, outside))
     })
 }
 

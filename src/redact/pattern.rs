@@ -1,5 +1,9 @@
 //! What rules' expressions are made of beside what is written: macros, guards, and ASCII classes.
 
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
 /// Between a name and its value: closing quotes, a type, an operator, opening quotes. Quotes may
 /// be escaped any number of times, or be HTML entities.
 macro_rules! operator {
@@ -23,8 +27,26 @@ pub(super) const CREDENTIAL: &str = concat!(
 /// them, after up to three short parts.
 pub(super) const WORDS: &str = r"^(?:(?:[a-z]{1,12}|[A-Z]{1,12})[0-9]{0,2}[._-]){0,3}(?:[a-z]+(?:[._-]+[a-z]+)*|[A-Z]+(?:[._-]+[A-Z]+)*|[a-z]*(?:[A-Z][a-z]{2,})+)[._-]?[0-9]{0,3}$";
 
+/// Escapes whose last character is a letter or digit; none is longer than [`LONGEST_ESCAPE`].
+macro_rules! escapes {
+    () => {
+        r"\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|=3D|\[[0-9;]{0,12}m"
+    };
+}
+
+const LONGEST_ESCAPE: usize = 14; // bytes
+
 /// Before a secret: no letter or digit, save the last one of an escape.
-pub(super) const LEFT: &str = r"(?:(?-u:\b{start-half})|_|\\[abefnrtv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|=3D|\[[0-9;]{0,12}m)";
+pub(super) const LEFT: &str = concat!(r"(?:(?-u:\b{start-half})|_|", escapes!(), ")");
+
+/// Whether [`LEFT`] lets a secret begin here.
+pub(super) fn may_begin(text: &str, at: usize) -> bool {
+    static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(concat!("(?:", escapes!(), r")\z")).expect("a constant, compiled in tests")
+    });
+    let before = &text.as_bytes()[at.saturating_sub(LONGEST_ESCAPE)..at];
+    before.last().is_none_or(|byte| !byte.is_ascii_alphanumeric()) || ESCAPE.is_match(before)
+}
 
 /// After a secret: no letter, digit or `_`.
 pub(super) const RIGHT: &str = r"(?-u:\b{end-half})";
@@ -75,5 +97,36 @@ fn push_escape(out: &mut String, escaped: Option<char>, in_class: bool) {
         out.push('[');
         out.push_str(set);
         out.push(']');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_may_begin_where_the_guard_says_so() {
+        let guard = Regex::new(&format!("^(?s-u:.*){LEFT}x$")).unwrap();
+        for before in [
+            "",
+            " ",
+            "a",
+            "9",
+            "_",
+            "é",
+            "\\n",
+            "n",
+            "\\u001b[0m",
+            "[0m",
+            "0m",
+            "%3D",
+            "3D",
+            "\\x1B",
+            "=3D",
+        ] {
+            let text = format!("{before}x");
+            let at = before.len();
+            assert_eq!(may_begin(&text, at), guard.is_match(text.as_bytes()), "{before}");
+        }
     }
 }

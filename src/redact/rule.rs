@@ -181,15 +181,25 @@ pub fn parse(text: &str) -> Result<Vec<Rule>, RuleError> {
     Ok(file.rule.into_iter().map(in_group).collect())
 }
 
-/// A rule that is ready to be searched right after its keywords.
+/// A rule that is ready to be searched right at or after its keywords.
 #[derive(Debug)]
-pub(super) struct Tail(Matcher);
+pub(super) struct Pinned(Matcher);
 
 /// Expressions of tails. Services whose secrets look alike share one.
 static TAILS: LazyLock<Mutex<HashMap<String, Regex>>> = LazyLock::new(Mutex::default);
 
-impl Tail {
-    pub(super) fn new(rule: &Rule, tail: &str) -> Result<Self, RuleError> {
+impl Pinned {
+    /// A rule whose matches begin with its keywords, and are all secret.
+    pub(super) fn here(rule: &Rule) -> Result<Self, RuleError> {
+        let hir = parsed(rule, &format!("({}){RIGHT}", expanded(&rule.pattern)))?;
+        // What has passed a glance mostly matches, and ends soon; an automaton would not pay.
+        let config = Config::new().hybrid(false).dfa(false).auto_prefilter(false);
+        let pattern = built(&hir, config).map_err(|cause| faulty(rule, cause))?;
+        Ok(Self(Matcher::with(rule, pattern, SecretGroup::Number(1), None)?))
+    }
+
+    /// A rule of whose matches this follows a keyword.
+    pub(super) fn after(rule: &Rule, tail: &str) -> Result<Self, RuleError> {
         let mut known = TAILS.lock().unwrap_or_else(PoisonError::into_inner);
         let pattern = match known.get(tail) {
             Some(pattern) => pattern.clone(),
@@ -202,8 +212,8 @@ impl Tail {
         Ok(Self(Matcher::with(rule, pattern, secret, None)?))
     }
 
-    /// The secret after a keyword that ends where `text` begins, and where the match ends.
-    pub(super) fn after(&self, text: &str) -> Option<Found> {
+    /// The secret of the match at the beginning of a text, and where the match ends.
+    pub(super) fn at_start_of(&self, text: &str) -> Option<Found> {
         let (whole, secret) = self.0.captured(Input::new(text).anchored(Anchored::Yes))?;
         let secret = whole_chars(text, &secret?);
         let is_secret = !secret.is_empty() && self.0.accepts(&text[secret.clone()]);
@@ -356,8 +366,8 @@ fn read(pattern: &str) -> Result<Hir, regex::Error> {
     parse(false).or_else(|_| parse(true))
 }
 
-fn built(hir: &Hir) -> Result<Regex, regex::Error> {
-    let config = Config::new().utf8_empty(false).nfa_size_limit(Some(LARGEST));
+fn built(hir: &Hir, config: Config) -> Result<Regex, regex::Error> {
+    let config = config.utf8_empty(false).nfa_size_limit(Some(LARGEST));
     let built = Regex::builder().configure(config).build_from_hir(hir);
     built.map_err(|cause: BuildError| match cause.size_limit() {
         Some(limit) => regex::Error::CompiledTooBig(limit),
@@ -366,7 +376,7 @@ fn built(hir: &Hir) -> Result<Regex, regex::Error> {
 }
 
 fn compiled(rule: &Rule, hir: &Hir) -> Result<Regex, RuleError> {
-    built(hir).map_err(|cause| faulty(rule, cause))
+    built(hir, Config::new()).map_err(|cause| faulty(rule, cause))
 }
 
 /// A match of bytes, widened to the characters that it touches.
@@ -414,7 +424,7 @@ impl Allow {
 
     /// Whether the secret is none. An expression that is too big to compile allows nothing.
     fn takes(&self, secret: &str) -> bool {
-        let compile = || built(&read(&self.pattern).ok()?).ok();
+        let compile = || built(&read(&self.pattern).ok()?, Config::new()).ok();
         let regex = self.regex.get_or_init(compile);
         regex.as_ref().is_some_and(|regex| regex.is_match(secret))
     }

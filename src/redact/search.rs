@@ -12,8 +12,9 @@ use super::end::limit;
 use super::keywords::Keywords;
 use super::known::KnownValues;
 use super::name::{Claim, STEMS};
-use super::rule::{Group, Matcher, Rule, RuleError, Tail};
-use super::shape::Shape;
+use super::pattern::may_begin;
+use super::rule::{Group, Matcher, Pinned, Rule, RuleError};
+use super::shape::{Place, Shape};
 use super::{tongues, view};
 
 /// A place in a text that must not leave, and the rule that says so.
@@ -60,7 +61,7 @@ struct Lazy {
     rule: Rule,
     shape: OnceLock<Shape>,
     matcher: OnceLock<Matcher>,
-    tail: OnceLock<Tail>,
+    pinned: OnceLock<Pinned>,
 }
 
 /// Why none of the three can fail.
@@ -68,15 +69,19 @@ const CHECKED: &str = "every rule was compiled when it was loaded or tested";
 
 impl Lazy {
     fn new(rule: Rule) -> Self {
-        Self { rule, shape: OnceLock::new(), matcher: OnceLock::new(), tail: OnceLock::new() }
+        Self { rule, shape: OnceLock::new(), matcher: OnceLock::new(), pinned: OnceLock::new() }
     }
 
     fn shape(&self) -> &Shape {
         self.shape.get_or_init(|| Shape::of(&self.rule).expect(CHECKED))
     }
 
-    fn tail(&self, written: &str) -> &Tail {
-        self.tail.get_or_init(|| Tail::new(&self.rule, written).expect(CHECKED))
+    fn here(&self) -> &Pinned {
+        self.pinned.get_or_init(|| Pinned::here(&self.rule).expect(CHECKED))
+    }
+
+    fn after(&self, tail: &str) -> &Pinned {
+        self.pinned.get_or_init(|| Pinned::after(&self.rule, tail).expect(CHECKED))
     }
 
     fn matcher(&self) -> &Matcher {
@@ -97,11 +102,8 @@ pub(super) struct Search {
 }
 
 /// What is searched before and after a keyword.
-const BEFORE: usize = 256;
-const AFTER: usize = 1024;
-
-/// Room for what a pattern looks at beside its match.
-const MARGIN: usize = 8;
+pub(super) const BEFORE: usize = 256;
+pub(super) const AFTER: usize = 1024;
 
 impl Search {
     /// Takes the rules of these groups. `checked` rules are known to compile; others are compiled
@@ -141,6 +143,12 @@ impl Search {
             Some(kind) => kind.id(),
             None => &self.rules[rule - Kind::ALL.len()].rule.id,
         }
+    }
+
+    /// Whether a secret of the rule is known by itself, not by what stands before it.
+    fn is_by_looks(&self, rule: RuleIndex) -> bool {
+        let rule = usize::from(rule).checked_sub(Kind::ALL.len());
+        rule.is_some_and(|rule| self.rules[rule].shape().place == Place::Here)
     }
 
     /// Whether a rule or context is about credentials.
@@ -239,25 +247,7 @@ impl Search {
         pass: &mut Pass,
     ) {
         match target {
-            Target::Rule(rule) => {
-                pass.has_keyword = true;
-                let lazy = &self.rules[usize::from(rule)];
-                let shape = lazy.shape();
-                if shape.is_too_short(text.as_bytes(), &range) {
-                    return;
-                }
-                if let Some(tail) = &shape.tail {
-                    let secret = search_after(lazy.tail(tail), range.end, text);
-                    let rule = rule + index(Kind::ALL.len());
-                    pass.hits.extend(secret.map(|range| Hit { range, rule }));
-                    return;
-                }
-                let longest = shape.longest;
-                let reach = |most: usize| longest.map_or(most, |l| most.min(l + MARGIN));
-                let start = limit(text, range.start.saturating_sub(reach(BEFORE)));
-                let end = limit(text, range.end + reach(AFTER));
-                pass.add_window(rule, start..end);
-            }
+            Target::Rule(rule) => self.meet_rule(rule, &range, text, pass),
             Target::Name => walk.at_name(&range),
             Target::Word(claim) => walk.at_word(&range, claim),
             Target::Scheme => walk.at_scheme(&range),
@@ -272,6 +262,24 @@ impl Search {
                 pass.markers.push(marker);
             }
         }
+    }
+
+    /// A rule's keyword stands here.
+    fn meet_rule(&self, rule: u16, keyword: &Range<usize>, text: &str, pass: &mut Pass) {
+        pass.has_keyword = true;
+        let lazy = &self.rules[usize::from(rule)];
+        let shape = lazy.shape();
+        if shape.is_too_short(text.as_bytes(), keyword) {
+            return;
+        }
+        let secret = match &shape.place {
+            Place::Around => return pass.add_window(rule, shape.window(keyword, text)),
+            Place::Here if !may_begin(text, keyword.start) => None,
+            Place::Here => search_at(lazy.here(), keyword.start, text),
+            Place::After(tail) => search_at(lazy.after(tail), keyword.end, text),
+        };
+        let rule = rule + index(Kind::ALL.len());
+        pass.hits.extend(secret.map(|range| Hit { range, rule }));
     }
 
     /// Searches one rule in one window, which grows while a match reaches its end; where the last
@@ -300,20 +308,19 @@ impl Search {
             let pass = self.pass(&view.text, Depth::Contexts);
             let mut found = Vec::new();
             self.search_all(&pass.windows, &view.text, &mut found);
-            if view.has_contexts {
-                found.extend(pass.hits);
-            }
+            let counts = |hit: &Hit| view.has_contexts || self.is_by_looks(hit.rule);
+            found.extend(pass.hits.into_iter().filter(counts));
             hits.extend(found.into_iter().map(|hit| Hit { range: view.source(&hit.range), ..hit }));
         }
     }
 }
 
-/// The secret right after a keyword, in a piece that grows while a match reaches its end.
-fn search_after(tail: &Tail, start: usize, text: &str) -> Option<Range<usize>> {
+/// The secret of a match that begins here, in a piece that grows while the match reaches its end.
+fn search_at(pinned: &Pinned, start: usize, text: &str) -> Option<Range<usize>> {
     let mut len = AFTER;
     loop {
         let end = limit(text, start + len);
-        let found = tail.after(&text[start..end])?;
+        let found = pinned.at_start_of(&text[start..end])?;
         if start + found.end == end && end < text.len() {
             len *= 2;
             continue;

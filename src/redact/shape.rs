@@ -8,12 +8,14 @@
 
 use std::ops::Range;
 
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind, Literal};
 
+use super::end::limit;
 use super::rule::{Rule, RuleError, SecretGroup, expanded, parsed};
+use super::search::{AFTER, BEFORE};
 
 /// What an expression looks at before and after a match.
-const MARGIN: usize = 24;
+const MARGIN: usize = 32;
 
 /// How a rule's matches look.
 #[derive(Debug)]
@@ -21,24 +23,42 @@ pub(super) struct Shape {
     /// The least length of the word that holds a match, where matches are words.
     word: Option<usize>,
     /// The most bytes that a match can have.
-    pub(super) longest: Option<usize>,
-    /// What follows a keyword, where each match begins with one and no other keyword would do.
-    pub(super) tail: Option<String>,
+    longest: Option<usize>,
+    /// Where a match stands.
+    pub(super) place: Place,
+}
+
+/// Where a match of a rule stands, seen from a keyword of the rule.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Somewhere round it.
+    Around,
+    /// It begins with it, and is the secret.
+    Here,
+    /// The rest of it, which this expression says, follows; no other keyword would do.
+    After(String),
 }
 
 impl Shape {
     pub(super) fn of(rule: &Rule) -> Result<Self, RuleError> {
         // Without a group the whole match is the secret, the name included.
         if let Some(tail) = tail(rule).filter(|tail| has_group(tail)) {
-            return Ok(Self { word: None, longest: None, tail: Some(tail.to_owned()) });
+            return Ok(Self { word: None, longest: None, place: Place::After(tail.to_owned()) });
         }
         let hir = parsed(rule, &expanded(&rule.pattern))?;
         let properties = hir.properties();
         Ok(Self {
             word: properties.minimum_len().filter(|_| is_of_words(&hir) && spells_keywords(rule)),
             longest: properties.maximum_len().map(|most| most + MARGIN),
-            tail: None,
+            place: if begins_with_keywords(&hir, rule) { Place::Here } else { Place::Around },
         })
+    }
+
+    /// Where a match round a keyword can stand.
+    pub(super) fn window(&self, keyword: &Range<usize>, text: &str) -> Range<usize> {
+        let reach = |most: usize| self.longest.map_or(most, |longest| most.min(longest));
+        let start = limit(text, keyword.start.saturating_sub(reach(BEFORE)));
+        start..limit(text, keyword.end + reach(AFTER))
     }
 
     /// Whether the word round a keyword is too short for a match.
@@ -49,6 +69,21 @@ impl Shape {
         let before = text[..keyword.start].iter().rev().take(more - after);
         after + before.take_while(|b| is_of_word(**b)).count() < more
     }
+}
+
+/// Whether every match begins with each keyword, and is all secret.
+fn begins_with_keywords(hir: &Hir, rule: &Rule) -> bool {
+    let first = match hir.kind() {
+        HirKind::Concat(parts) => parts.first().map(Hir::kind),
+        kind => Some(kind),
+    };
+    let Some(HirKind::Literal(Literal(first))) = first else { return false };
+    let begins = |word: &String| {
+        let start = first.get(..word.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let is_whole = matches!(rule.secret, None | Some(SecretGroup::Number(0)));
+    is_whole && hir.properties().explicit_captures_len() == 0 && rule.keywords.iter().all(begins)
 }
 
 /// Whether each keyword is plainly a part of the pattern, and does not only stand near a match.
@@ -150,12 +185,21 @@ mod tests {
     #[test]
     fn what_follows_a_name_is_the_tail() {
         assert_eq!(
-            shape("(?i:acme){{credential}}([a-z]{9})", "acme").tail.as_deref(),
-            Some("{{credential}}([a-z]{9})")
+            shape("(?i:acme){{credential}}([a-z]{9})", "acme").place,
+            Place::After("{{credential}}([a-z]{9})".to_owned())
         );
-        assert_eq!(shape("(?i:acme){{credential}}([a-z]{9})", "acme_").tail, None);
+        assert_eq!(shape("(?i:acme){{credential}}([a-z]{9})", "acme_").place, Place::Around);
         for other in ["(?i:acme)?(x)", "(?i:acme)(x)|y", "(?i:acme)-[0-9]{20}"] {
-            assert_eq!(shape(other, "acme").tail, None, "{other}");
+            assert_eq!(shape(other, "acme").place, Place::Around, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_match_that_begins_with_its_keyword_stands_there() {
+        assert_eq!(shape("ghx_[0-9]{20}", "ghx_").place, Place::Here);
+        assert_eq!(shape("ghx_[0-9]{20}", "GHX_").place, Place::Here);
+        for (other, keyword) in [("ghx_([0-9]{20})", "ghx_"), ("(?:a|b)_x", "_x"), ("a_x", "_x")] {
+            assert_eq!(shape(other, keyword).place, Place::Around, "{other}");
         }
     }
 }

@@ -45,7 +45,7 @@ impl<'r> Scouts<'r> {
         Self { redactor, threads }
     }
 
-    fn search<'s>(&self, decoder: &Decoder<'s>, unsearched: &Mutex<Receiver<Unsearched<'s>>>) {
+    fn search<'s>(&self, decoder: Decoder<'s>, unsearched: &Mutex<Receiver<Unsearched<'s>>>) {
         let next = || unsearched.lock().unwrap_or_else(PoisonError::into_inner).recv();
         while let Ok((batch, searched)) = next() {
             let mut scope = Scope::new();
@@ -80,7 +80,7 @@ pub(super) fn with<T: Send>(
         let consumer = scope
             .spawn(move || consume(&mut Feed { batches, used, decoder, batch: Batch::default() }));
         for _ in 0..scouts.threads {
-            scope.spawn(|| scouts.search(&decoder, &queue));
+            scope.spawn(|| scouts.search(decoder, &queue));
         }
         let unsearched = (scouts.threads > 0).then_some(unsearched);
         let (spare, batch) = (Vec::new(), Batch::default());

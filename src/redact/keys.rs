@@ -1,18 +1,19 @@
 //! What there is to know of the names that values stand under. The same few names stand in every
-//! row, so each is looked at once a session.
-
-use std::collections::HashMap;
+//! row, so each is looked at once, not with every value.
 
 use super::header::is_cookie_name;
 use super::name::{Claim, claim};
 use super::search::Search;
 
-/// More names are nobody's columns; they are looked at each time.
-const MOST: usize = 1 << 12;
-
-/// Names that were looked at.
+/// Names that were looked at: a table that forgets the older of two that share a place.
 #[derive(Debug, Default)]
-pub(super) struct Keys(HashMap<String, Key>);
+pub(super) struct Keys(Vec<Option<(String, Key)>>);
+
+/// Many times the columns of a row.
+const PLACES: usize = 1 << 9;
+
+/// So many bytes tell names apart.
+const LONGEST: usize = 32;
 
 /// What a name says.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +30,14 @@ pub(super) struct Key {
 
 impl Keys {
     pub(super) fn get(&mut self, name: &str, search: &Search) -> Key {
-        if let Some(known) = self.0.get(name) {
-            return *known;
+        if self.0.is_empty() {
+            self.0.resize(PLACES, None);
+        }
+        let place = &mut self.0[place(name)];
+        if let Some((known, key)) = place
+            && known == name
+        {
+            return *key;
         }
         let key = Key {
             claim: claim(name),
@@ -38,14 +45,44 @@ impl Keys {
             is_keyword: search.is_asked_for(&before_value(name)),
             is_clean: search.find(name).is_empty(),
         };
-        if self.0.len() < MOST {
-            self.0.insert(name.to_owned(), key);
-        }
+        *place = Some((name.to_owned(), key));
         key
     }
+}
+
+/// FNV-1a, folded: quicker than a keyed hash, and whoever makes names collide gains nothing but a
+/// second look at them.
+fn place(name: &str) -> usize {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let hash = name.bytes().take(LONGEST).fold(0x811C_9DC5, step);
+    (hash ^ hash >> 15) as usize % PLACES
 }
 
 /// A name as code has it before a value.
 pub(super) fn before_value(name: &str) -> String {
     format!("{name}=\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::builtin;
+    use super::super::known::KnownValues;
+    use super::super::rule::Group;
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_name_is_the_same_the_second_time() {
+        let rules = builtin::rules().unwrap();
+        let search =
+            Search::new(rules, Vec::new(), &[Group::Secrets], KnownValues::default()).unwrap();
+        let mut keys = Keys::default();
+        let names = ["", "password", "Cookie", "path", "github_token", "pässwort", "path"];
+        let look = |keys: &mut Keys| names.map(|name| format!("{:?}", keys.get(name, &search)));
+        let first = look(&mut keys);
+        assert_eq!(first, look(&mut keys));
+        assert_eq!(keys.get("password", &search).claim, Some(Claim::Password));
+        assert!(keys.get("Cookie", &search).is_cookie);
+        assert!(keys.get("github_token", &search).is_keyword);
+        assert!(!keys.get("path", &search).is_keyword);
+    }
 }

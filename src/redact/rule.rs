@@ -214,7 +214,7 @@ impl Pinned {
 
     /// The secret of the match at the beginning of a text, and where the match ends.
     pub(super) fn at_start_of(&self, text: &str) -> Option<Found> {
-        let (whole, secret) = self.0.captured(Input::new(text).anchored(Anchored::Yes))?;
+        let (whole, secret) = self.0.captured(&Input::new(text).anchored(Anchored::Yes))?;
         let secret = whole_chars(text, &secret?);
         let is_secret = !secret.is_empty() && self.0.accepts(&text[secret.clone()]);
         is_secret.then_some(Found { secret, end: whole.end })
@@ -284,7 +284,7 @@ impl Matcher {
         while at <= text.len() {
             // Most searches find nothing, and need no room for groups.
             let first = self.pattern.find(Input::new(text).range(at..))?;
-            let (whole, secret) = self.captured(Input::new(text).range(first.start()..))?;
+            let (whole, secret) = self.captured(&Input::new(text).range(first.start()..))?;
             let secret = secret.unwrap_or(whole.start..whole.start);
             let secret = whole_chars(text, &secret);
             if !secret.is_empty() && self.accepts(&text[secret.clone()]) {
@@ -307,9 +307,9 @@ impl Matcher {
     }
 
     /// The first match, and the secret in it.
-    fn captured(&self, input: Input<'_>) -> Option<(Range<usize>, Option<Range<usize>>)> {
+    fn captured(&self, input: &Input<'_>) -> Option<(Range<usize>, Option<Range<usize>>)> {
         let mut captures = self.pattern.create_captures();
-        self.pattern.search_captures(&input, &mut captures);
+        self.pattern.search_captures(input, &mut captures);
         Some((captures.get_match()?.range(), self.group(&captures)))
     }
 

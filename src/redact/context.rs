@@ -14,7 +14,7 @@ use super::natural::looks_random;
 use super::read::{Opening, Operator, opening};
 use super::rule::Group;
 use super::table::column_under;
-use super::tongues::is_end;
+use super::tongues::{is_end, is_unspaced};
 use super::url::{authority, is_url_password, is_url_token, userinfo};
 use super::value::{Setting, is_secret};
 use super::words::WordSet;
@@ -183,13 +183,26 @@ impl<'t> Walk<'t> {
 
     /// A word that is a name by itself stands here.
     pub(super) fn at_word(&mut self, word: &Range<usize>, claim: Claim) {
-        if word.end <= self.named || !is_end(self.text, word.end) {
+        let glued = self.glued_to(word);
+        if word.end <= self.named || glued.is_none() && !is_end(self.text, word.end) {
             return;
         }
         self.named = word.end;
-        if let Some(open) = opening(self.text, word) {
+        if let Some(open) = opening(self.text, word).or(glued) {
             self.value(word, open, claim);
         }
+    }
+
+    /// `密码hunter2`: in scripts without blanks the value may follow the word at once.
+    fn glued_to(&self, word: &Range<usize>) -> Option<Opening> {
+        let is_unspaced = self.text[word.clone()].chars().all(is_unspaced);
+        let follows = self.text.as_bytes().get(word.end).is_some_and(u8::is_ascii_alphanumeric);
+        (is_unspaced && follows).then_some(Opening {
+            start: word.end,
+            quote: Quote::Bare,
+            operator: Operator::Prose,
+            quoted_name: false,
+        })
     }
 
     /// Whether a short word without a digit follows, as in most sentences and most code; asked
@@ -225,7 +238,7 @@ impl<'t> Walk<'t> {
         let value = word.trim_matches(|c: char| "\"'`,()".contains(c));
         let is_constant =
             value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-        let is_whole = word.len() < line.len() && !is_constant && !value.contains(['/', '@']);
+        let is_whole = word.len() < line.len() && !is_constant && !value.contains(['/', '@', '&']);
         let start = value.as_ptr() as usize - self.text.as_ptr() as usize;
         let is_value = is_whole && is_secret(value, Claim::Token, Setting::PROSE);
         is_value.then(|| start..start + value.len())
@@ -316,7 +329,6 @@ impl<'t> Walk<'t> {
         } else {
             claim
         };
-        let claim = if open.operator == Operator::List { claim.min(Claim::Token) } else { claim };
         let range = open.start..end;
         if self.is_fingerprint(name, &range) || self.is_of_other_names(name, &range) {
             return;
@@ -348,7 +360,8 @@ impl<'t> Walk<'t> {
     /// `${PASSWORD:?message}` of a shell, `arn:aws:secretsmanager:…:123456789012:secret:name`.
     fn is_of_other_names(&self, name: &Range<usize>, value: &Range<usize>) -> bool {
         let before = &self.text[..name.start];
-        before.ends_with("${") && self.text[value.clone()].starts_with('?')
+        before.ends_with("did:")
+            || before.ends_with("${") && self.text[value.clone()].starts_with('?')
             || before.ends_with(':')
                 && before[limit(before, before.len().saturating_sub(80))..].contains("arn:aws")
     }

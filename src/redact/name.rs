@@ -65,6 +65,7 @@ pub(super) const STEMS: &[&str] = &[
     "signature",
     "mnemonic",
     "cookie",
+    "_salt",
 ];
 
 static PASSWORDS: WordSet = WordSet::new(
@@ -124,6 +125,9 @@ static KEYS: WordSet = WordSet::new(
     flask django rails laravel",
 );
 
+/// Before `key`: it is what people call the password of a network.
+static WIRELESS: WordSet = WordSet::new("wifi wlan wpa wpa2 wpa3 wep hotspot");
+
 /// Before `key` or `token`: neither opens anything.
 static HARMLESS: WordSet = WordSet::new(
     "\
@@ -143,7 +147,7 @@ static SUFFIXES: WordSet = WordSet::new(
     value val base data base64 b64 prod production dev development staging stage test \
     live sandbox old new current previous default primary secondary backup main local raw \
     plain plaintext env override enc dec this literal confirmation confirm wo \
-    string_value",
+    string_value nya basic",
 );
 
 /// What a name claims; `None` for a name that claims nothing.
@@ -176,8 +180,16 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
     if is("pass") && OWNERS.holds(qualifier) || is("passe") && qualifier == "de" {
         return Some(Claim::Password);
     }
-    if is("pass") && qualifier.is_empty() {
+    if is_pass(head, qualifier) {
         return Some(Claim::Pass);
+    }
+    if is("phrase") && qualifier.eq_ignore_ascii_case("pass")
+        || is("key") && WIRELESS.holds(qualifier)
+    {
+        return Some(Claim::Password);
+    }
+    if is("salt") {
+        return Some(Claim::Key);
     }
     if is("key") || is("keys") {
         return key_claim(qualifier);
@@ -188,8 +200,7 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
     if ends_with_one_of(head, SECRET_ENDINGS) {
         return Some(Claim::Secret);
     }
-    let is_token = is("pass")
-        || is("clave")
+    let is_token = is("clave")
         || is("auth")
         || is("authorization")
         || is("credential")
@@ -201,6 +212,20 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
         || is("pat")
         || ends_with_one_of(head, TOKEN_ENDINGS) && !HARMLESS.holds(qualifier);
     is_token.then_some(Claim::Token)
+}
+
+/// `DOCKER_PASS`, `remotepass`, `passkey`, and no pass of a compiler or a road.
+fn is_pass(head: &str, qualifier: &str) -> bool {
+    static OTHERS: WordSet = WordSet::new(
+        "\
+        compass bypass trespass overpass surpass encompass underpass subpass renderpass impass \
+        render compiler first second third single multi depth shadow color forward backward by \
+        com opt test num max min total is did will can",
+    );
+    let ends = head.len() > 4 && ends_with_one_of(head, &["pass"]);
+    (head.eq_ignore_ascii_case("pass") || ends || head.eq_ignore_ascii_case("passkey"))
+        && !OTHERS.holds(head)
+        && !OTHERS.holds(qualifier)
 }
 
 fn key_claim(qualifier: &str) -> Option<Claim> {

@@ -74,6 +74,12 @@ const LINKS: &[&str] = &[
     "είναι ",
     "là ",
     "adalah ",
+    "هي ",
+    "هو ",
+    "היא ",
+    "הוא ",
+    "है ",
+    "คือ ",
     "set to ",
     "changed to ",
     "reset to ",
@@ -167,11 +173,8 @@ impl Cursor<'_> {
         if self.eat_any(&["===", "!==", "==", "!="]) {
             return Some(Operator::Compare);
         }
-        if self.eat_any(&["=>", ":=", "?=", "||=", "->", "+=", ".=", "::=", ":::="]) {
+        if self.eat_any(&["=>", ":=", "?=", "||=", "->", "+=", ".=", "::=", ":::=", "→"]) {
             return Some(Operator::Equals);
-        }
-        if self.starts("::") {
-            return None;
         }
         if self.eat_any(&["：", "＝", "﹕"]) {
             return Some(Operator::Colon);
@@ -181,6 +184,21 @@ impl Cursor<'_> {
         }
         if quoted_name && self.peek() == Some(b'{') {
             return self.block_default();
+        }
+        if quoted_name && self.skip_to_argument() {
+            return Some(Operator::Equals);
+        }
+        if quoted_name && self.eat_any(&["\n\n", "\\n\\n"]) {
+            return Some(Operator::Colon); // a field of a multipart form
+        }
+        if self.eat(":: ") {
+            return Some(Operator::Colon); // base64, in LDIF
+        }
+        if self.starts("::") {
+            return None;
+        }
+        if self.peek() == Some(b'<') && self.skip_to_cell() {
+            return Some(Operator::Tag);
         }
         match self.peek()? {
             b'=' => {
@@ -200,7 +218,7 @@ impl Cursor<'_> {
                 self.at += 1;
                 Some(Operator::Prose)
             }
-            b',' if self.starts(", ") => {
+            b',' | b';' if matches!(self.bytes.get(self.at + 1), Some(b' ')) => {
                 self.at += 1;
                 Some(Operator::List)
             }
@@ -222,6 +240,57 @@ impl Cursor<'_> {
             }
             _ => self.bridge().or_else(|| self.word(blanks)),
         }
+    }
+
+    /// `') ?: '`, `").unwrap_or("`, `').fill('`: the value is a later call's argument.
+    fn skip_to_argument(&mut self) -> bool {
+        const CALLS: &[&str] = &[
+            ") ?: ",
+            ") ?? ",
+            ") || ",
+            ") or ",
+            ").unwrap_or(",
+            ").unwrap_or_else(|_| ",
+            ").or_else(",
+            ").orElse(",
+            ").fill(",
+            ").type(",
+            ").send_keys(",
+            ").sendKeys(",
+            ").setValue(",
+            ").set_value(",
+            ").val(",
+            ").press_sequentially(",
+        ];
+        let mut next = *self;
+        let calls = next.eat_any(CALLS);
+        let argument = next.at;
+        let opens = calls && next.eat_quote().is_some();
+        self.at = if opens { argument } else { self.at };
+        opens
+    }
+
+    /// `</td><td>`, `</strong> ` between a name and the element that holds its value.
+    fn skip_to_cell(&mut self) -> bool {
+        let mut next = *self;
+        let closes = next.eat("</") && next.skip_tag();
+        next.eat(":");
+        next.skip_indent();
+        next.skip_blanks();
+        let opens = next.peek() == Some(b'<') && next.bytes.get(next.at + 1) != Some(&b'/');
+        let opens = closes && opens && next.skip_tag();
+        self.at = if opens { next.at } else { self.at };
+        opens
+    }
+
+    /// The rest of a tag, up to its `>`.
+    fn skip_tag(&mut self) -> bool {
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 80)];
+        let Some(len) = ahead.iter().position(|b| matches!(b, b'>' | b'\n')) else {
+            return false;
+        };
+        self.at += len + 1;
+        ahead[len] == b'>'
     }
 
     /// ` Type="x">` after the name of a tag.
@@ -295,6 +364,11 @@ impl Cursor<'_> {
         if self.eat_any(&["-value ", "-string "]) {
             return Some(Operator::Equals);
         }
+        let mut pair = *self;
+        if pair.eat(". \"") {
+            self.at = pair.at - 1; // of Lisp
+            return Some(Operator::Equals);
+        }
         Some(Operator::Blank)
     }
 
@@ -322,8 +396,12 @@ impl Cursor<'_> {
         let len = ahead.iter().take_while(is_prose).count();
         let ends =
             ahead.get(len) == Some(&b':') && !matches!(ahead.get(len + 1), Some(b'/' | b':'));
-        let link = memchr::memmem::find(&ahead[..len], b" is ");
-        self.at += if ends { len + 1 } else { link.map_or(0, |at| at + " is ".len()) };
+        const LINKS: [&str; 6] = [" is ", " ist ", " est ", " es ", " é ", " è "];
+        let found = |link: &&str| {
+            memchr::memmem::find(&ahead[..len], link.as_bytes()).map(|at| at + link.len())
+        };
+        let link = LINKS.iter().filter_map(found).min();
+        self.at += if ends { len + 1 } else { link.unwrap_or_default() };
         ends || link.is_some()
     }
 
@@ -358,6 +436,7 @@ impl Cursor<'_> {
             _ => {}
         }
         if matches!(operator, Operator::Colon | Operator::Equals | Operator::Tight) {
+            self.skip_markup();
             self.skip_node();
             self.skip_alternative();
         }
@@ -395,6 +474,29 @@ impl Cursor<'_> {
         MARKS.iter().find(|mark| self.starts(mark)).map_or(0, |mark| mark.len())
     }
 
+    /// `</strong> ` and `<code>` before a value, and the marks of Lua's and TOML's long strings.
+    fn skip_markup(&mut self) {
+        for _ in 0..2 {
+            if self.eat_any(&[
+                "</strong>",
+                "</b>",
+                "</em>",
+                "<code>",
+                "<b>",
+                "<strong>",
+                "<em>",
+                "<kbd>",
+            ]) {
+                self.skip_blanks();
+            }
+        }
+        if self.starts("\"\"\"") {
+            self.at += 3;
+            self.eat_any(&["\n", "\\n"]);
+        }
+        self.eat("[[");
+    }
+
     /// What stands before a value that is a node of YAML (`&anchor`, `!!str`), an object that
     /// holds it (`{"value": `), or a here-document (`<<EOT` and the line's end).
     fn skip_node(&mut self) {
@@ -428,7 +530,7 @@ impl Cursor<'_> {
 
     /// `process.env.TOKEN || ` and its like before a value that stands in where there is none.
     fn skip_alternative(&mut self) {
-        const SIGNS: [&[u8]; 4] = [b"|| ", b"?? ", b" or ", b"?: "];
+        const SIGNS: [&[u8]; 6] = [b"|| ", b"?? ", b" or ", b"?: ", b".default(", b".unwrap_or("];
         let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 80)];
         let line =
             ahead.split(|b| matches!(b, b'\n' | b';' | b',' | b'{')).next().unwrap_or_default();

@@ -12,6 +12,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     };
     lower.len() < 2
         || is_bracketed('<', '>')
+        || lower.starts_with("&lt;")
         || is_bracketed('«', '»')
         || is_bracketed('[', ']')
         || lower.contains("redacted")

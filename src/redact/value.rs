@@ -133,12 +133,19 @@ fn is_password(value: &str, traits: &Traits, setting: Setting) -> bool {
     let is_prose = setting.is_prose();
     if is_prose {
         let is_mixed = traits.digits > 0 && traits.letters > 0;
+        if setting.operator == Operator::List {
+            let is_random = value.len() >= 12 && looks_random(value);
+            return is_mixed && value.len() >= 8 && (traits.symbols > 0 || is_random);
+        }
         return value.len() >= 6
             && (looks_random(value)
                 || is_mixed && (traits.separators == 0 || is_phrase(value, traits, setting)));
     }
     if traits.letters == 0 {
         return traits.digits >= 6 || traits.symbols > 0 && traits.digits > 0;
+    }
+    if setting.operator == Operator::Call && is_field(value, traits) {
+        return false;
     }
     if traits.digits > 0 {
         return !is_constant(value, traits) || looks_random(value);
@@ -156,9 +163,19 @@ fn is_password(value: &str, traits: &Traits, setting: Setting) -> bool {
             && setting.operator != Operator::Call
 }
 
+/// `address1`: the next name in a list of them.
+fn is_field(value: &str, traits: &Traits) -> bool {
+    traits.upper + traits.symbols == 0
+        && traits.digits <= 2
+        && value.ends_with(|c: char| c.is_ascii_digit())
+        && !looks_random(value)
+}
+
 /// `Meadow-Ember-92`, as password managers draw them.
 fn is_phrase(value: &str, traits: &Traits, setting: Setting) -> bool {
-    matches!(setting.operator, Operator::Prose | Operator::Cell)
+    let is_joined = matches!(setting.operator, Operator::Prose | Operator::Cell)
+        || setting.operator == Operator::Blank && traits.separators >= 2;
+    is_joined
         && value.len() >= 10
         && (2..traits.letters).contains(&traits.upper)
         && !value.contains(['.', '/', ':'])

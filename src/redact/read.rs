@@ -384,6 +384,7 @@ impl Cursor<'_> {
 
     /// `for bob:`, `for the router is` and `от роутера:` between a name and its value.
     fn skip_clause(&mut self) -> bool {
+        const LINKS: [&str; 6] = [" is ", " ist ", " est ", " es ", " é ", " è "];
         const STARTS: &[&str] = &[
             "for ", "to ", "of ", "in ", "on ", "от ", "для ", "к ", "для ", "für ", "zum ",
             "vom ", "pour ", "de ", "du ", "para ", "do ", "da ", "del ", "per ", "voor ", "van ",
@@ -396,7 +397,6 @@ impl Cursor<'_> {
         let len = ahead.iter().take_while(is_prose).count();
         let ends =
             ahead.get(len) == Some(&b':') && !matches!(ahead.get(len + 1), Some(b'/' | b':'));
-        const LINKS: [&str; 6] = [" is ", " ist ", " est ", " es ", " é ", " è "];
         let found = |link: &&str| {
             memchr::memmem::find(&ahead[..len], link.as_bytes()).map(|at| at + link.len())
         };

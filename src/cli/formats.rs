@@ -36,13 +36,13 @@ fn as_table(programs: &Programs) -> String {
         let layout = layout(format.layout);
         let suffix = format!(".{}", format.extension);
         let mark = if format.can(Feature::RedactsByDefault) { "; redacted by default" } else { "" };
-        format!("{:<14}{suffix:<16}{layout:<18}{}{mark}\n", format.name, format.about)
+        format!("{:<16}{suffix:<18}{layout:<18}{}{mark}\n", format.name, format.about)
     };
     let program = |(program, format): &(Program, Result<&'static Format, _>)| match format {
         Ok(format) => row(format),
-        Err(error) => format!("{:<14}{:<16}{:<18}{error}\n", program.name, "-", "-"),
+        Err(error) => format!("{:<16}{:<18}{:<18}{error}\n", program.name, "-", "-"),
     };
-    let head = format!("{:<14}{:<16}{:<18}{}\n", "NAME", "SUFFIX", "LAYOUT", "WHAT IT HOLDS");
+    let head = format!("{:<16}{:<18}{:<18}{}\n", "NAME", "SUFFIX", "LAYOUT", "WHAT IT HOLDS");
     let built_in = FORMATS.iter().map(row);
     head + &built_in.chain(programs.iter().map(program)).collect::<String>()
 }

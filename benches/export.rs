@@ -55,7 +55,7 @@ fn every_format(c: &mut Criterion) {
         let output = folder.path().join(format.name);
         let target = match format.layout {
             formats::Layout::OneFile => Target::Stream,
-            formats::Layout::FilePerSession => Target::Folder(output),
+            formats::Layout::FilePerSession | formats::Layout::Folder => Target::Folder(output),
         };
         let request = Request {
             selection: Selection::All,

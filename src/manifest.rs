@@ -184,14 +184,27 @@ impl Manifest {
     }
 }
 
-/// Whether a path names a file in the manifest's own folder; a planted line must not lead away.
+/// How deep below its manifest a file may be.
+const DEPTH: usize = 3;
+
+/// Whether a path names a file in the manifest's own folder, or below; a planted line must not lead away.
 fn is_name(path: &str) -> bool {
-    let mut parts = Path::new(path).components();
-    let first = parts.next().filter(|part| matches!(part, std::path::Component::Normal(_)));
-    first.is_some_and(|part| part.as_os_str() == path)
-        && parts.next().is_none()
-        && path.len() <= 255
-        && !path.contains(['/', '\\', '\0'])
+    let is_part = |part: &str| {
+        let mut names = Path::new(part).components();
+        let first = names.next().filter(|name| matches!(name, std::path::Component::Normal(_)));
+        first.is_some_and(|name| name.as_os_str() == part)
+            && names.next().is_none()
+            && part.len() <= 255
+            && !part.contains(['\\', '\0'])
+    };
+    path.split('/').count() <= DEPTH && path.split('/').all(is_part)
+}
+
+/// What is no folder on the way to a file below its manifest, such as a link that somebody planted.
+pub(crate) fn link_on_the_way(folder: &Path, path: &str) -> Option<PathBuf> {
+    let folders = path.match_indices('/').map(|(at, _)| folder.join(&path[..at]));
+    let is_other = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir());
+    folders.into_iter().find(is_other)
 }
 
 /// A manifest that no other process appends to until this is dropped.

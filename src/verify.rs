@@ -232,8 +232,9 @@ impl Report {
         said: &HashSet<(&str, &str)>,
     ) -> Result<Found, Error> {
         let path = folder.join(&entry.path);
+        let is_elsewhere = manifest::link_on_the_way(folder, &entry.path).is_some();
         match fs::symlink_metadata(&path) {
-            Ok(meta) if meta.is_file() => {}
+            Ok(meta) if meta.is_file() && !is_elsewhere => {}
             Ok(_) => {
                 self.changed.push(path);
                 return Ok(Found::Other);
@@ -287,13 +288,22 @@ impl Report {
     fn find_unlisted(&mut self, folder: &Path, manifest: &Manifest) -> Result<(), Error> {
         let listed = manifest.current();
         let failed = |source| Error::Io { path: folder.to_owned(), source };
-        for file in fs::read_dir(folder).map_err(failed)? {
-            let file = file.map_err(failed)?;
-            let name = file.file_name().to_string_lossy().into_owned();
-            let ours = FORMATS.iter().any(|f| name.ends_with(&format!(".{}", f.extension)));
-            let known = listed.contains_key(name.as_str()) || name == manifest::NAME;
-            if ours && !known && !is_staging(&name) {
-                self.unlisted.push(file.path());
+        fs::read_dir(folder).map_err(failed)?;
+        let below = listed.keys().filter_map(|path| Some(path.rsplit_once('/')?.0));
+        let folders: BTreeSet<&str> = below.chain([""]).collect();
+        for inner in folders {
+            let Ok(files) = fs::read_dir(folder.join(inner)) else {
+                continue; // what lies there is missing, and told
+            };
+            for file in files {
+                let file = file.map_err(failed)?;
+                let name = file.file_name().to_string_lossy().into_owned();
+                let path = if inner.is_empty() { name.clone() } else { format!("{inner}/{name}") };
+                let ours = FORMATS.iter().any(|f| name.ends_with(&format!(".{}", f.extension)));
+                let known = listed.contains_key(path.as_str()) || path == manifest::NAME;
+                if ours && !known && !is_staging(&name) {
+                    self.unlisted.push(file.path());
+                }
             }
         }
         Ok(())

@@ -203,7 +203,13 @@ pub(crate) fn write_columns<C: Column>(
     Ok(())
 }
 
-fn write_value(out: &mut Vec<u8>, name: &str, value: &Value<'_>, style: Style) -> io::Result<()> {
+/// Appends a cell as JSON.
+pub(crate) fn write_value(
+    out: &mut Vec<u8>,
+    name: &str,
+    value: &Value<'_>,
+    style: Style,
+) -> io::Result<()> {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
         Value::Integer(n) => write!(out, "{n}")?,

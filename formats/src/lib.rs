@@ -17,6 +17,8 @@ mod jsonl;
 mod markdown;
 pub mod model;
 mod pairing;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod portable;
 pub mod program;
 mod prompts;
@@ -132,6 +134,8 @@ pub enum Layout {
     OneFile,
     /// A folder with a file for each session.
     FilePerSession,
+    /// A folder that the format lays out ([`Format::folder`]).
+    Folder,
 }
 
 /// What a format can do beyond writing sessions down.
@@ -201,6 +205,15 @@ pub enum Leaf<'a> {
     },
     /// A page about all of them, by its file's name.
     Named(&'static str),
+    /// A page with many sessions, of this name, which may be in hand already; it goes on with this one.
+    Among {
+        /// Relative to the folder, with `/` between its parts.
+        name: &'a str,
+        /// A session of which a part is going to be written there.
+        session: &'a Session<'a>,
+    },
+    /// A page of this name with other parts of the sessions that are in the page in hand.
+    Beside(&'a str),
 }
 
 /// A folder that a format fills with pages, one after another. What is written goes to the page
@@ -211,6 +224,10 @@ pub trait Folder: Write + Send {
 
     /// The name that a page has, or is going to have.
     fn name(&self, leaf: Leaf<'_>) -> String;
+
+    /// Has a text searched for what redaction left, which stands packed in a page; it is asked for only
+    /// if somebody searches.
+    fn look(&mut self, text: &dyn Fn() -> Vec<u8>) -> io::Result<()>;
 }
 
 /// Starts a folder of pages.
@@ -229,7 +246,7 @@ pub struct Format {
     pub extension: &'static str,
     /// One line for people who choose.
     pub about: &'static str,
-    /// One file, or a file for each session.
+    /// One file, a file for each session, or a folder.
     pub layout: Layout,
     /// What else it can do.
     pub features: &'static [Feature],
@@ -272,6 +289,8 @@ pub static FORMATS: &[Format] = &[
     tuning::chat::DROP,
     tuning::sharegpt::KEEP,
     tuning::sharegpt::DROP,
+    #[cfg(feature = "parquet")]
+    parquet::FORMAT,
 ];
 
 #[cfg(test)]
@@ -279,12 +298,12 @@ mod testing;
 
 #[cfg(test)]
 mod tests {
-    use super::FORMATS;
     use super::testing::write_all;
+    use super::{FORMATS, Layout};
 
     #[test]
     fn every_format_writes_the_samples_as_recorded() {
-        for format in FORMATS {
+        for format in FORMATS.iter().filter(|format| format.layout != Layout::Folder) {
             let written = crate::html::without_assets(&write_all(format));
             insta::assert_snapshot!(format.name, written);
         }

@@ -121,7 +121,7 @@ pub(crate) fn write(format: &Format, samples: &[&Sample]) -> String {
         match session.finish() {
             Err(error) if NothingToShow::is_cause(&error) => match format.layout {
                 Layout::FilePerSession => return "no file\n".to_owned(),
-                Layout::OneFile => {}
+                Layout::OneFile | Layout::Folder => {}
             },
             finished => finished.expect("memory"),
         }
@@ -135,7 +135,7 @@ pub(crate) fn write_all(format: &Format) -> String {
     let samples = samples();
     let file = |sample: &Sample| format!("════ {} ════\n{}", sample.name, write(format, &[sample]));
     match format.layout {
-        Layout::OneFile => write(format, &samples.iter().collect::<Vec<_>>()),
+        Layout::OneFile | Layout::Folder => write(format, &samples.iter().collect::<Vec<_>>()),
         Layout::FilePerSession => samples.iter().map(file).collect::<Vec<_>>().concat(),
     }
 }

@@ -79,5 +79,6 @@ fn layout(layout: Layout) -> &'static str {
     match layout {
         Layout::OneFile => "one file",
         Layout::FilePerSession => "file per session",
+        Layout::Folder => "folder",
     }
 }

@@ -1,12 +1,14 @@
 //! Where an export's files are staged, and how they get from there to where they were asked for.
 
 use std::env;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::ledger::Ledger;
-use super::publish::{Batch, Finished, Naming, Outcome, Published, parent, sync_folder};
+use super::publish::{
+    Batch, Finished, Naming, Outcome, Published, parent, private_folder, sync_folder,
+};
 use super::staging::Staging;
 use super::{Error, Exported, Failure, Listing, Renewal, Request, Summary, Target};
 use crate::manifest::{Entry, Locked};
@@ -134,7 +136,10 @@ impl Scratch {
 impl Summary {
     fn deliver(&mut self, folder: &Path, file: Finished, outcome: &Outcome) {
         let Finished { entry, documents, .. } = file;
-        let sessions = entry.session_ids.as_ref().map_or(1, Vec::len) as u64;
+        // What is beside other parts of sessions, or about all, is none.
+        let is_none = documents.is_empty();
+        let sessions =
+            if is_none { 0 } else { entry.session_ids.as_ref().map_or(1, Vec::len) as u64 };
         let path = folder.join(&entry.path);
         match outcome {
             Outcome::Refused(reason) => {
@@ -166,14 +171,7 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(folder)?;
+    private_folder().recursive(true).create(folder)?;
     sync_folder(&parent(folder))
 }
 

@@ -3,8 +3,8 @@
 //! Under the manifest's lock, so that two exports into one folder cannot tear a file from its line:
 //! announce, rename, sync the folder, append.
 
-use std::collections::HashSet;
-use std::fs::{self, File};
+use std::collections::{BTreeSet, HashSet};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -123,7 +123,9 @@ impl Batch<'_> {
             }
             published.files.push((file, plan));
         }
-        sync_folder(self.folder).map_err(Error::writing(self.folder))?;
+        for folder in folders_of(self.folder, &published.files) {
+            sync_folder(&folder).map_err(Error::writing(&folder))?;
+        }
         if let Some(manifest) = &mut manifest {
             if let Err(error) = manifest.append(&appended) {
                 staging.keep(); // the next export here appends the lines
@@ -161,18 +163,54 @@ fn is_same(line: &Entry, new: &Entry) -> bool {
         && line.texts == new.texts
 }
 
+/// The folders that files were published in, each with those above it, and the whole.
+fn folders_of(folder: &Path, files: &[(Finished, Outcome)]) -> BTreeSet<PathBuf> {
+    let published = files.iter().filter(|(_, outcome)| *outcome == Outcome::Published);
+    let targets = published.map(|(file, _)| folder.join(&file.entry.path));
+    let parents = targets.flat_map(|target| {
+        let inside = target.ancestors().skip(1).take_while(|path| *path != folder);
+        inside.map(Path::to_owned).collect::<Vec<_>>()
+    });
+    parents.chain([folder.to_owned()]).collect()
+}
+
 fn carry_out(folder: &Path, file: &Finished, plan: &Outcome) -> Result<(), Error> {
     let target = folder.join(&file.entry.path);
     let done = match plan {
-        Outcome::Published => file.staged.rename(&target),
+        Outcome::Published => {
+            make_folders(folder, &target).and_then(|()| file.staged.rename(&target))
+        }
         Outcome::Unchanged | Outcome::Refused(_) => file.staged.discard(),
     };
     done.map_err(|source| Error::Write { path: target, source })
 }
 
+/// Makes the folders that a file is to be in, below one that is there.
+fn make_folders(folder: &Path, target: &Path) -> io::Result<()> {
+    let parent = parent(target);
+    if parent == folder || parent.is_dir() {
+        return Ok(());
+    }
+    private_folder().recursive(true).create(parent)
+}
+
+/// A folder for the owner's eyes alone.
+pub(super) fn private_folder() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder
+}
+
 fn plan(batch: &Batch<'_>, file: &Finished, old: Option<&Entry>) -> Result<Outcome, Error> {
     let Batch { folder, overwrite, record, .. } = *batch;
     let target = folder.join(&file.entry.path);
+    if let Some(link) = manifest::link_on_the_way(folder, &file.entry.path) {
+        return Ok(Outcome::Refused(format!("{} is no folder", link.display())));
+    }
     let meta = match fs::symlink_metadata(&target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Published),
         Err(source) => {

@@ -183,7 +183,9 @@ impl Run<'_, '_> {
         let files = feed::with(snapshot, &documents, wanted, scouts, |feed| {
             match (folder, request.format.layout) {
                 (Some(start), _) => writing.site(feed, &documents, &mut staging, place, start),
-                (None, Layout::OneFile) => writing.one_file(feed, &documents, &mut staging, place),
+                (None, Layout::OneFile | Layout::Folder) => {
+                    writing.one_file(feed, &documents, &mut staging, place)
+                }
                 (None, Layout::FilePerSession) => {
                     writing.file_each(feed, &documents, &mut staging, place, certain)
                 }

@@ -15,6 +15,7 @@ use super::publish::Finished;
 use super::staging::{Staged, Staging};
 use super::write::{Writing, sound};
 use super::{Encoding, Error, Failure, Request};
+use crate::manifest::Entry;
 use crate::store::SessionKey;
 
 impl Writing<'_> {
@@ -29,7 +30,7 @@ impl Writing<'_> {
     ) -> Result<Vec<Finished>, Error> {
         let wrote = Error::writing(&place.folder);
         let head = self.request.file_head(documents.len() as u64);
-        let mut pages = Pages { staging, request: self.request, open: None, whole: Vec::new() };
+        let mut pages = Pages::new(staging, self.request);
         let mut writer = start(&mut pages, &head).map_err(&wrote)?;
         let mut written = BTreeMap::new();
         for document in documents {
@@ -41,19 +42,18 @@ impl Writing<'_> {
                 continue;
             }
             let lineage = opened.lineage.clone();
-            let messages = opened.messages;
-            let last = opened.last_message_ids().into_iter().flatten().max();
+            let (counts, last) = (opened.message_counts(), opened.last_message_ids());
             let redactions = self.document(document, opened, feed, writer.as_mut(), &wrote)?;
             let key = document.0[0];
-            written.insert(id, Written { key, lineage, messages, last, redactions });
+            written.insert(id, Written { key, lineage, counts, last, redactions });
         }
         writer.finish().map_err(&wrote)?;
-        let pages = pages.finish().map_err(&wrote)?;
-        leaking(&pages, &written)?;
+        let Whole { pages, leaks } = pages.finish().map_err(&wrote)?;
+        leaking(&pages, leaks, &written)?;
         pages.into_iter().map(|page| self.page(page, &mut written)).collect()
     }
 
-    /// A whole page. The first one of a session stands for it in the manifest.
+    /// A whole page. The first one of a session stands for it in the manifest, or the one that it is among.
     fn page(
         &self,
         page: Page<Staged>,
@@ -61,41 +61,84 @@ impl Writing<'_> {
     ) -> Result<Finished, Error> {
         let staged = sound(page.file)?;
         let mut entry = self.entry(&staged, page.name);
-        let written = page.session.and_then(|id| written.remove_entry(&id));
-        let Some((id, Written { lineage, messages, last, redactions, .. })) = written else {
-            entry.session_ids = Some(Vec::new());
-            return Ok(Finished { staged, entry, documents: Vec::new() });
+        let documents = match page.holds {
+            Holds::One(id) => match written.remove(&id) {
+                Some(session) => session.alone(id, &mut entry),
+                None => Written::none(&mut entry),
+            },
+            Holds::Many(ids) => {
+                let sessions = ids.iter().filter_map(|id| written.get(id));
+                sessions.map(|session| session.among(&mut entry)).collect()
+            }
+            Holds::PartsOf(ids) => {
+                let sessions = ids.iter().filter_map(|id| written.get(id));
+                entry.session_ids = Some(sessions.flat_map(|s| s.lineage.clone()).collect());
+                Vec::new()
+            }
+            Holds::None => Written::none(&mut entry),
         };
-        entry.session_id = Some(id);
-        entry.lineage_session_ids.clone_from(&lineage);
-        entry.message_count = messages;
-        entry.last_message_id = last;
-        entry.redactions = redactions;
-        Ok(Finished { staged, entry, documents: vec![lineage] })
+        Ok(Finished { staged, entry, documents })
     }
 }
 
-/// Fails with the sessions whose pages still hold what looks like a secret.
-fn leaking(pages: &[Page<Staged>], written: &BTreeMap<String, Written>) -> Result<(), Error> {
-    let mut sessions = BTreeMap::new();
+/// Fails with the sessions whose pages, or parts of pages, still hold what looks like a secret.
+fn leaking(
+    pages: &[Page<Staged>],
+    mut leaks: BTreeMap<String, Vec<String>>,
+    written: &BTreeMap<String, Written>,
+) -> Result<(), Error> {
     for page in pages.iter().filter(|page| !page.file.leaks.is_empty()) {
-        if let Some(id) = &page.session
-            && let Some(session) = written.get(id)
-        {
-            let reason = Error::Leaks { rules: page.file.leaks.clone() }.to_string();
-            sessions.insert(session.key, Failure { session: Some(id.clone()), reason });
+        if let Holds::One(id) = &page.holds {
+            leaks.entry(id.clone()).or_default().extend(page.file.leaks.clone());
+        }
+    }
+    let mut sessions = BTreeMap::new();
+    for (id, rules) in leaks {
+        if let Some(session) = written.get(&id) {
+            let reason = Error::Leaks { rules }.to_string();
+            sessions.insert(session.key, Failure { session: Some(id), reason });
         }
     }
     if sessions.is_empty() { Ok(()) } else { Err(Error::Leaking { sessions }) }
 }
 
-/// What the manifest is to say of a session.
+/// What the manifest is to say of a session: of its segments, how many messages each has and up to which.
 struct Written {
     key: SessionKey,
     lineage: Vec<String>,
-    messages: u64,
-    last: Option<i64>,
+    counts: Vec<u64>,
+    last: Vec<Option<i64>>,
     redactions: BTreeMap<String, u64>,
+}
+
+impl Written {
+    /// The page holds this session alone.
+    fn alone(self, id: String, entry: &mut Entry) -> Vec<Vec<String>> {
+        entry.session_id = Some(id);
+        entry.lineage_session_ids.clone_from(&self.lineage);
+        entry.message_count = self.counts.iter().sum();
+        entry.last_message_id = self.last.into_iter().flatten().max();
+        entry.redactions = self.redactions;
+        vec![self.lineage]
+    }
+
+    /// The page holds this session, too.
+    fn among(&self, entry: &mut Entry) -> Vec<String> {
+        entry.session_ids.get_or_insert_default().extend(self.lineage.clone());
+        entry.message_counts.get_or_insert_default().extend(&self.counts);
+        entry.last_message_ids.get_or_insert_default().extend(&self.last);
+        entry.message_count += self.counts.iter().sum::<u64>();
+        for (rule, count) in &self.redactions {
+            *entry.redactions.entry(rule.clone()).or_default() += count;
+        }
+        self.lineage.clone()
+    }
+
+    /// The page holds no session.
+    fn none(entry: &mut Entry) -> Vec<Vec<String>> {
+        entry.session_ids = Some(Vec::new());
+        Vec::new()
+    }
 }
 
 /// Pages of a folder while they are being written.
@@ -103,26 +146,68 @@ struct Pages<'a> {
     staging: &'a mut Staging,
     request: &'a Request,
     open: Option<Page<Partial>>,
-    whole: Vec<Page<Staged>>,
+    /// What searches the part of a session that stands packed in the page.
+    packed: Option<(String, Gate)>,
+    whole: Whole,
+}
+
+/// Pages that are whole.
+#[derive(Default)]
+struct Whole {
+    pages: Vec<Page<Staged>>,
+    /// The rules that found something in parts of sessions which stand packed in pages.
+    leaks: BTreeMap<String, Vec<String>>,
 }
 
 /// A page, on its way or whole.
 struct Page<F> {
     name: String,
-    /// The session that it shows.
-    session: Option<String>,
+    holds: Holds,
     file: F,
 }
 
-impl Pages<'_> {
+/// The sessions of a page.
+#[derive(Debug, Clone)]
+enum Holds {
+    /// It is about all.
+    None,
+    /// It shows one.
+    One(String),
+    /// It has these, each whole but for what is beside it.
+    Many(Vec<String>),
+    /// It is beside one that has these.
+    PartsOf(Vec<String>),
+}
+
+impl<'a> Pages<'a> {
+    fn new(staging: &'a mut Staging, request: &'a Request) -> Self {
+        Self { staging, request, open: None, packed: None, whole: Whole::default() }
+    }
+
     fn close(&mut self) -> io::Result<()> {
-        if let Some(Page { name, session, file }) = self.open.take() {
-            self.whole.push(Page { name, session, file: file.finish()? });
+        self.look_at(None)?;
+        if let Some(Page { name, holds, file }) = self.open.take() {
+            self.whole.pages.push(Page { name, holds, file: file.finish()? });
         }
         Ok(())
     }
 
-    fn finish(mut self) -> io::Result<Vec<Page<Staged>>> {
+    /// Goes on searching what is packed in this session's part.
+    fn look_at(&mut self, session: Option<&str>) -> io::Result<()> {
+        if let Some((id, gate)) = self.packed.take() {
+            let rules = gate.finish()?;
+            if !rules.is_empty() {
+                self.whole.leaks.entry(id).or_default().extend(rules);
+            }
+        }
+        let gate = session.and_then(|id| {
+            Some((id.to_owned(), Gate::new(&self.request.redactor, self.request.format)?))
+        });
+        self.packed = gate;
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<Whole> {
         self.close()?;
         Ok(self.whole)
     }
@@ -130,23 +215,51 @@ impl Pages<'_> {
 
 impl Folder for Pages<'_> {
     fn begin(&mut self, leaf: Leaf<'_>) -> io::Result<String> {
-        self.close()?;
         let name = self.name(leaf);
-        let session = match leaf {
-            Leaf::Session(session) => Some(session.id().to_owned()),
-            Leaf::More { .. } => self.whole.last().and_then(|page| page.session.clone()),
-            Leaf::Named(_) => None,
+        if let (Leaf::Among { session, .. }, Some(Page { name: open, holds: Holds::Many(ids), .. })) =
+            (leaf, &mut self.open)
+            && *open == name
+        {
+            ids.push(session.id().to_owned());
+            self.look_at(Some(session.id()))?;
+            return Ok(name);
+        }
+        self.close()?;
+        let before = self.whole.pages.last().map(|page| &page.holds);
+        let holds = match (leaf, before) {
+            (Leaf::Session(session), _) => Holds::One(session.id().to_owned()),
+            (Leaf::Among { session, .. }, _) => Holds::Many(vec![session.id().to_owned()]),
+            (Leaf::Beside(_), Some(Holds::Many(ids))) => Holds::PartsOf(ids.clone()),
+            (Leaf::More { .. }, Some(before)) => before.clone(),
+            (Leaf::Beside(_) | Leaf::More { .. } | Leaf::Named(_), _) => Holds::None,
+        };
+        // What is packed is searched before it is.
+        let gate = match leaf {
+            Leaf::Among { session, .. } => {
+                self.look_at(Some(session.id()))?;
+                None
+            }
+            Leaf::Beside(_) => None,
+            Leaf::Session(_) | Leaf::More { .. } | Leaf::Named(_) => {
+                Gate::new(&self.request.redactor, self.request.format)
+            }
         };
         // A reader opens pages with a browser, so they are never packed.
-        let gate = Gate::new(&self.request.redactor, self.request.format);
         let file = self.staging.file(&Encoding::Plain, gate)?;
-        self.open = Some(Page { name: name.clone(), session, file });
+        self.open = Some(Page { name: name.clone(), holds, file });
         Ok(name)
+    }
+
+    fn look(&mut self, text: &dyn Fn() -> Vec<u8>) -> io::Result<()> {
+        match &mut self.packed {
+            Some((_, gate)) => gate.push(&text()),
+            None => Ok(()),
+        }
     }
 
     fn name(&self, leaf: Leaf<'_>) -> String {
         match leaf {
-            Leaf::Named(name) => name.to_owned(),
+            Leaf::Named(name) | Leaf::Among { name, .. } | Leaf::Beside(name) => name.to_owned(),
             Leaf::Session(session) => {
                 let name = self.request.names.file(session, self.request.format);
                 // The pages about all sessions have names of one word, which no session may take.

@@ -26,11 +26,13 @@ struct Table {
     formats: Vec<Format>,
 }
 
+/// All that write text; folders of tables have tests of their own.
 pub(crate) fn all() -> &'static [Format] {
     static FORMATS: OnceLock<Vec<Format>> = OnceLock::new();
     FORMATS.get_or_init(|| {
         let json = Env::empty().run("formats --json").ok().json();
-        serde_json::from_value::<Table>(json).unwrap().formats
+        let formats = serde_json::from_value::<Table>(json).unwrap().formats;
+        formats.into_iter().filter(|format| format.layout != "folder").collect()
     })
 }
 
@@ -83,7 +85,13 @@ fn the_table_for_people_and_the_table_for_scripts_list_the_same_formats() {
     let table = env.run("formats").ok();
     let listed: Vec<&str> =
         table.stdout.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-    let names: Vec<&str> = all().iter().map(|format| format.name.as_str()).collect();
+    let json = env.run("formats --json").ok().json();
+    let names: Vec<_> = json["formats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect();
     assert_eq!(listed, names);
     assert!(names.contains(&"jsonl"), "{table}");
 }

@@ -26,6 +26,8 @@ mod lineage;
 mod listing;
 mod names;
 mod pages;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod programs;
 mod prompts;
 mod pruning;

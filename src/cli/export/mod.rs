@@ -396,6 +396,7 @@ impl ExportArgs {
             _ if self.force => Overwrite::Force,
             Layout::OneFile if is_folder => Overwrite::Known,
             Layout::FilePerSession => Overwrite::Known,
+            Layout::Folder => Overwrite::Extend,
             Layout::OneFile if self.delete_after_verified => Overwrite::Extend,
             Layout::OneFile => Overwrite::Replace,
         }
@@ -428,6 +429,9 @@ impl ExportArgs {
             return Err(UsageError::new(format!("{name} needs a selection")).hint(
                 "--include-open selects every session, `--older-than 0` those that have ended",
             ));
+        }
+        if self.name.is_some() && format.layout == Layout::Folder {
+            return Err(UsageError::new(format!("--name does not apply to {name}")));
         }
         if self.format_timeout.is_some() && !format.can(Feature::IsProgram) {
             return Err(UsageError::new(format!("--format-timeout does not apply to {name}")));
@@ -508,9 +512,12 @@ impl ExportArgs {
                 Layout::FilePerSession => {
                     Ok(Target::Folder(environment.hermes_home.join("session-exports")))
                 }
-                Layout::OneFile if self.dry_run => Ok(Target::Nowhere),
+                Layout::OneFile | Layout::Folder if self.dry_run => Ok(Target::Nowhere),
                 Layout::OneFile => Err(UsageError::new(format!("{} needs OUTPUT", format.name))
                     .hint("a file, or - for standard output")
+                    .into()),
+                Layout::Folder => Err(UsageError::new(format!("{} needs OUTPUT", format.name))
+                    .hint("a folder")
                     .into()),
             };
         };
@@ -523,6 +530,10 @@ impl ExportArgs {
         let one_document = self.select.ids().len() == 1;
         let is_file = is_stdout(&output) || is_one_file(&output, format);
         match format.layout {
+            Layout::Folder if is_stdout(&output) => {
+                Err(UsageError::new(format!("{} writes a folder", format.name)).into())
+            }
+            Layout::Folder => Ok(Target::Folder(as_folder(output)?)),
             Layout::FilePerSession if !is_file => Ok(Target::Folder(as_folder(output)?)),
             Layout::FilePerSession if !one_document => Err(UsageError::new(format!(
                 "{} writes a file per session, and {} is one file",

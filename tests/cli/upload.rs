@@ -136,6 +136,19 @@ fn secrets_are_taken_out_before_anything_is_sent() {
 }
 
 #[test]
+fn what_is_sent_for_strangers_does_not_name_its_session() {
+    let (env, hub) = (Env::with([talk("s1").user("I am in /home/ana/work")]), Hub::start());
+    run(&env, &hub, "export --upload --share --older-than 0").ok().says("For strangers: 1 session");
+    let [card, file] = hub.paths(MINE).try_into().unwrap();
+    assert_eq!(card, "README.md");
+    assert!(file.starts_with("sessions/shared~"), "{file}");
+    let text = String::from_utf8(hub.file(MINE, &file)).unwrap();
+    assert!(text.contains("~/work") && !text.contains("ana"), "{text}");
+    run(&env, &hub, "export --upload --share --older-than 0").ok();
+    assert_eq!(hub.commits(MINE).len(), 1, "the name is the same the next time");
+}
+
+#[test]
 fn a_public_dataset_gets_nothing_that_was_not_meant_to_be_public() {
     let (env, hub) = (Env::with([talk("s1")]), Hub::start());
     hub.state().create(MINE, false);

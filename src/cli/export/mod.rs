@@ -133,7 +133,7 @@ pub(super) struct ExportArgs {
     lenient: bool,
     /// Delete the one session of --session-id, and what worked for it, when every row of it has been
     /// read back from the files and compared; needs --yes
-    #[arg(long, conflicts_with = "from")]
+    #[arg(long, conflicts_with_all = ["from", "cold"])]
     delete_after_verified: bool,
     /// Yes: delete, or let everybody read it
     #[arg(short, long, requires = "asks")]
@@ -217,7 +217,9 @@ pub(super) fn run(
         terminal.expect_data();
     }
     args.check_place(format, &target)?;
-    args.share.check_place(args.output.as_deref(), &target)?;
+    if args.output.is_some() || !args.upload.is_on() {
+        args.share.check_place(args.output.as_deref(), &target)?;
+    }
     args.check_report(&redactor, &target, environment, &store)?;
     let is_redacted = redactor.groups().is_some();
     let output = args.output.is_some().then_some(&target);

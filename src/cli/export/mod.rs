@@ -339,7 +339,7 @@ impl ExportArgs {
     }
 
     /// Looks at what strangers would get, and says so.
-    fn preview(
+    pub(super) fn preview(
         &self,
         store: &Path,
         request: &Request,

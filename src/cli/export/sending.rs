@@ -59,6 +59,7 @@ impl Sending<'_> {
         if self.args.output.is_none() {
             request.target = Target::Folder(scratch.path().join("traces"));
         }
+        self.args.preview(self.store, &request, self.terminal)?;
         let progress = self.terminal.progress();
         let mut summary = export::run(self.store, &request, &mut io::sink(), &progress)?;
         drop(progress);

@@ -141,6 +141,9 @@ static HARMLESS: WordSet = WordSet::new(
     hash range site",
 );
 
+/// Before the head: the value was made up for a test or a manual.
+static MADE_UP: WordSet = WordSet::new("fake dummy bogus mock mocked placeholder matching");
+
 /// After the head: they change nothing.
 static SUFFIXES: WordSet = WordSet::new(
     "\
@@ -165,6 +168,9 @@ pub(super) fn claim(name: &str) -> Option<Claim> {
         && public.eq_ignore_ascii_case("public")
         && key.eq_ignore_ascii_case("key")
     {
+        return None;
+    }
+    if before.iter().any(|word| MADE_UP.holds(word)) {
         return None;
     }
     let qualifier = before.last().copied().unwrap_or_default();
@@ -383,6 +389,9 @@ mod tests {
             "password_field",
             "CREDENTIALS_FILE",
             "compass",
+            "nonMatchingToken",
+            "FAKE_API_KEY",
+            "dummyPassword",
         ] {
             assert_eq!(claim(name), None, "{name}");
         }

@@ -32,6 +32,59 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || lower.contains("dummy")
         || is_repetition(&lower)
         || has_run(lower.as_bytes())
+        || counts_up(lower.as_bytes())
+        || is_malformed(value.trim())
+}
+
+/// `abcdef0123456789`, `a1b2c3d4e5f6g7h8`, `AbCdEf123456`: letters and digits that each follow the
+/// one before, as nobody draws them.
+fn counts_up(lower: &[u8]) -> bool {
+    let digits = lower.iter().filter(|b| b.is_ascii_digit()).count();
+    let letters = lower.iter().filter(|b| b.is_ascii_lowercase()).count();
+    let signs = digits + letters;
+    let steps = |first: u8, last: u8| {
+        let (mut run, mut before, mut steps) = (0, 0, 0);
+        for b in lower.iter().copied().filter(|b| (first..=last).contains(b)) {
+            let follows = b == before + 1 || b == first && before == last;
+            run = if follows { run + 1 } else { 1 };
+            steps += match run {
+                0..=4 => 0,
+                5 => 5,
+                _ => 1,
+            };
+            before = b;
+        }
+        steps
+    };
+    lower.len() <= LONGEST_SEQUENCE
+        && signs >= 16
+        && digits.min(letters) >= 4
+        && (steps(b'a', b'z') + steps(b'0', b'9')) * 10 >= signs * 9
+}
+
+/// Longer values are no sequences.
+const LONGEST_SEQUENCE: usize = 256;
+
+/// Begins as the tokens of a service do that are all of one length, and has another: cut off, run
+/// together with something, or made up.
+fn is_malformed(value: &str) -> bool {
+    const EXACT: &[(&str, usize)] =
+        &[("apify_api_", 36), ("bkua_", 40), ("sm_aat_", 16), ("sm_pat_", 16), ("sm_sat_", 16)];
+    let is_token =
+        |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let is_cut = EXACT.iter().any(|(prefix, len)| {
+        value.strip_prefix(prefix).is_some_and(|token| token.len() != *len && is_token(token))
+    });
+    is_cut
+        || value.split_once(':').is_some_and(|(bot, token)| {
+            // Telegram: the bot's number and 35 characters.
+            bot.len() >= 3
+                && bot.bytes().all(|b| b.is_ascii_digit())
+                && token.len() >= 24
+                && token.starts_with('A')
+                && is_token(token)
+                && (token.len() != 35 || !(5..=16).contains(&bot.len()))
+        })
 }
 
 /// Sixteen times the same character on end: nobody draws that.
@@ -211,4 +264,34 @@ pub(super) fn is_word_of_state(value: &str) -> bool {
     );
     let value = value.trim().trim_end_matches(['.', ',', '!', '?', ':', ';']);
     WORDS.holds(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_stand_for_values() {
+        for value in [
+            "abcdef0123456789abcdef",
+            "a1b2c3d4e5f6g7h8i9j0",
+            "AbCdEfGhIjKlMnOpQr123456",
+            "a1b2c3d4-e5f6-7890-abcd-ef1234567890",
+            "abc123def456ghi789jkl012",
+        ] {
+            assert!(is_placeholder(value), "{value}");
+        }
+        for value in ["k3Jx9QmZ7vLp2RtYw8Nc", "abcde9Zk2Lq8", "hunter12345678"] {
+            assert!(!is_placeholder(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn tokens_of_one_length_are_none_of_another() {
+        let token = "k3Jx9QmZ7vLp2RtYw8Ncb4Hd6Fs1Gg5Tr0Uo";
+        assert!(is_placeholder(&format!("apify_api_{}", &token[..30])));
+        assert!(!is_placeholder(&format!("apify_api_{token}")));
+        assert!(is_placeholder(&format!("123456:A{}", &token[..30])));
+        assert!(!is_placeholder(&format!("123456789:A{}", &token[..34])));
+    }
 }

@@ -45,5 +45,14 @@ const unpack = async (island) => {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Response(stream).text();
 };
+// Begins with a few before they are asked for: unpacking goes on in other threads.
+const ahead = async function* (items, begin) {
+  const begun = [];
+  for (const item of items) {
+    begun.push([item, begin(item)]);
+    if (begun.length > 4) yield begun.shift();
+  }
+  yield* begun;
+};
 const textIn = (markup) =>
   markup.replace(/<[^>]*>/g, "").replace(/&(lt|gt|quot|amp);/g, (entity) => entities[entity]);

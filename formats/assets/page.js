@@ -85,8 +85,8 @@ const search = async () => {
   if (!isMany || !wanted) return find(true);
   let pause = performance.now();
   const order = all("#side .sessions a").map((link) => document.getElementById(link.hash.slice(1)));
-  for (const section of order) {
-    const count = occurrences(folded(await textOf(section)), wanted);
+  for await (const [section, text] of ahead(order, textOf)) {
+    const count = occurrences(folded(await text), wanted);
     if (mine !== round) return;
     if (count) counts.set(section, count);
     if (performance.now() - pause > 50) {

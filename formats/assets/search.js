@@ -14,7 +14,9 @@ const excerpt = (text, at, word) => {
 const resultsIn = (page, text, word, room) => {
   const list = make("ol");
   let total = 0;
-  if (!folded(text).includes(word)) return { list, total };
+  const lower = folded(text);
+  if (!lower.includes(word)) return { list, total };
+  if (!room) return { list, total: occurrences(lower.replace(/\x1e[^\n]*\n/g, "\x1e"), word) };
   for (const [n, piece] of text.split("\x1e").entries()) {
     const line = n ? piece.indexOf("\n") : -1;
     const [id, said] = [piece.slice(0, Math.max(line, 0)), piece.slice(line + 1)];
@@ -39,8 +41,8 @@ const searchAll = async () => {
   history.replaceState(null, "", typed ? "#q=" + encodeURIComponent(typed) : "#");
   if (!word) return;
   let [matches, found, shown, pause] = [0, 0, 0, performance.now()];
-  for (const page of pages) {
-    const text = await unpack(one(".isle", page));
+  for await (const [page, unpacked] of ahead(pages, (page) => unpack(one(".isle", page)))) {
+    const text = await unpacked;
     if (mine !== search) return;
     const { list, total } = resultsIn(page, text, word, Math.min(20, MOST - shown));
     if (total) {

@@ -5,12 +5,12 @@ use std::fs;
 
 use super::document::Document;
 use super::place::Place;
-use super::{Error, Look, Request};
+use super::{Error, Failure, Look, Request};
 use crate::filter::Selection;
 use crate::manifest::Entry;
 use crate::progress::Progress;
 use crate::redact::Scope;
-use crate::store::{self, SessionKey, Snapshot};
+use crate::store::{self, SessionKey, Shown, Snapshot};
 
 /// What is to be written anew.
 #[derive(Default)]
@@ -22,6 +22,8 @@ pub(super) struct Renewed {
     pub(super) unchanged: u64,
     /// The lines of those that have left the store.
     pub(super) gone: Vec<Entry>,
+    /// What would take the place of another session, of which no other copy is known.
+    pub(super) refused: Vec<Failure>,
 }
 
 /// What a session is like; empty where that cannot be told.
@@ -46,9 +48,21 @@ impl Renewed {
     /// All of these, with their marks.
     pub(super) fn leaving(
         snapshot: &Snapshot<'_>,
+        request: &Request,
+        place: &mut Place,
         documents: Vec<Document>,
     ) -> Result<Self, Error> {
-        let mut renewed = Self { documents, ..Self::default() };
+        place.look_up()?;
+        let ids = ids(snapshot, request)?;
+        let mut renewed = Self::default();
+        for document in documents {
+            let key = document.0[0];
+            let line = ids.get(&key).and_then(|id| place.line_of(request, id));
+            match line {
+                Some(line) if is_another(snapshot, key, line, place)? => renewed.refuse(line),
+                Some(_) | None => renewed.documents.push(document),
+            }
+        }
         let keys: Vec<SessionKey> = renewed.documents.iter().flat_map(|d| d.0.clone()).collect();
         for key in &keys {
             let shape = readable(snapshot.fingerprint(*key))?;
@@ -60,6 +74,33 @@ impl Renewed {
         }
         Ok(renewed)
     }
+
+    fn refuse(&mut self, line: &Entry) {
+        let session = line.session_id.clone();
+        let path = &line.path;
+        let reason = format!(
+            "{path} holds another session with this id; where it is moved away this one is written"
+        );
+        self.refused.push(Failure { session, reason });
+    }
+}
+
+/// Whether a line's file may be the only copy of a session that had this one's id: not of the same,
+/// which was restored or has not gone yet. A row id is never given twice.
+fn is_another(
+    snapshot: &Snapshot<'_>,
+    key: SessionKey,
+    line: &Entry,
+    place: &Place,
+) -> Result<bool, Error> {
+    let is_only = line.only_copy || line.gone_at.is_some();
+    if !is_only || fs::symlink_metadata(place.folder.join(&line.path)).is_err() {
+        return Ok(false);
+    }
+    Ok(match line.last_message_id {
+        Some(last) => !snapshot.extent(key, Shown::All)?.holds(last),
+        None => line.mark != Some(readable(snapshot.fingerprint(key))?),
+    })
 }
 
 impl Looked<'_, '_> {
@@ -79,6 +120,12 @@ impl Looked<'_, '_> {
             }
             let key = document.0[0];
             let entry = ids.get(&key).and_then(|id| place.line_of(request, id));
+            if let Some(line) = entry
+                && is_another(self.snapshot, key, line, place)?
+            {
+                renewed.refuse(line);
+                continue;
+            }
             let sealed_to = request.encoding.sealed_to();
             let entry = entry
                 .filter(|line| is_there(line, place) && line.sealed_to.as_deref() == sealed_to);

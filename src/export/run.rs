@@ -158,9 +158,9 @@ impl Run<'_, '_> {
 
     fn write(mut self, place: &mut Place) -> Result<(Option<Waiting>, Summary), Error> {
         let documents = self.list()?;
-        let Renewed { documents, marks, unchanged, gone } = match self.request.renewal {
+        let Renewed { documents, marks, unchanged, gone, refused } = match self.request.renewal {
             Renewal::All => Renewed { documents, ..Renewed::default() },
-            Renewal::Leaving => Renewed::leaving(self.snapshot, documents)?,
+            Renewal::Leaving => Renewed::leaving(self.snapshot, self.request, place, documents)?,
             Renewal::Changed(look) => {
                 let looked = Looked { snapshot: self.snapshot, look, progress: self.progress };
                 looked.renewed(self.request, place, documents)?
@@ -168,6 +168,7 @@ impl Run<'_, '_> {
         };
         self.summary.unchanged = unchanged;
         self.summary.gone = gone;
+        self.summary.failures.extend(refused);
         if documents.is_empty() {
             return Ok((None, self.summary));
         }

@@ -94,6 +94,11 @@ impl Extent {
         self.runs.last().map(|(_, last)| *last)
     }
 
+    /// Whether the message in this row is one of them.
+    pub fn holds(&self, row: i64) -> bool {
+        self.runs.iter().any(|(first, last)| (*first..=*last).contains(&row))
+    }
+
     fn hear(&mut self, time: Option<f64>) {
         self.last_active = match (self.last_active, time) {
             (Some(last), Some(time)) => Some(last.max(time)),

@@ -150,6 +150,38 @@ fn a_file_that_somebody_changed_is_not_trusted() {
 }
 
 #[test]
+fn a_later_session_with_the_id_of_one_put_away_does_not_take_its_place() {
+    let env = home();
+    env.run("archive --cold cold --session-id deep --yes").ok();
+    let file = fs::read(env.work("cold/deep.jsonl.zst")).unwrap();
+    let other = "INSERT INTO sessions (id, source, started_at, ended_at) VALUES ('deep', 'cli', 1, 2);
+         INSERT INTO messages (session_id, role, content, timestamp) VALUES ('deep', 'user', 'anew', 1)";
+    env.store().sql(other);
+    let ran = env.run("archive --cold cold --session-id deep --yes").ends(1);
+    ran.says("deep stays in the store: deep.jsonl.zst holds another session with this id");
+    env.run("backup cold").ends(1).says("deep is not backed up: deep.jsonl.zst holds another");
+    assert_eq!(fs::read(env.work("cold/deep.jsonl.zst")).unwrap(), file);
+    assert!(env.store().session_ids().contains(&"deep".to_owned()));
+    env.run("archive --cold elsewhere --session-id deep --yes").ok();
+}
+
+#[test]
+fn what_was_restored_and_went_on_goes_again() {
+    let env = home();
+    env.run("archive --cold cold --session-id deep --yes").ok();
+    env.run(&format!("restore cold deep --into {DB}")).ok();
+    env.store().sql(
+        "UPDATE messages SET content = 'put otherwise' WHERE content = 'answer';
+         INSERT INTO messages (session_id, role, content, timestamp)
+         VALUES ('deep', 'user', 'more', 1)",
+    );
+    let before = rows(&env);
+    env.run("archive --cold cold --session-id deep --yes").ok();
+    env.run(&format!("restore cold deep --into {DB}")).ok();
+    assert_eq!(rows(&env), before);
+}
+
+#[test]
 fn what_a_killed_run_did_is_finished_by_the_next() {
     let env = home();
     env.run("archive --cold cold --session-id deep --yes").ok();

@@ -10,6 +10,9 @@ use crate::manifest;
 /// Where a backup keeps what is not of the sessions.
 pub(super) const OWN: &str = ".hermes-sessions";
 
+/// What the names of files and folders begin with that do not outlast a run, as `tempfile` gives them.
+const TEMPORARY: &str = ".tmp";
+
 /// Held while a run is at work in a folder.
 #[derive(Debug)]
 pub(super) struct Lock {
@@ -37,7 +40,23 @@ impl Lock {
         emptied
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .map_err(failed("write", &path))?;
+        clear(path.parent().unwrap_or(folder));
         Ok(Self { _file: file })
+    }
+}
+
+/// Removes what a killed run left half done, a copy of the whole store perhaps. Under the lock nobody
+/// else is at work there.
+fn clear(own: &Path) {
+    let Ok(entries) = fs::read_dir(own) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+            // What cannot be removed is in nobody's way; a planted link is removed and not followed.
+            let _ = match entry.file_type() {
+                Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
+                Ok(_) | Err(_) => fs::remove_file(entry.path()),
+            };
+        }
     }
 }
 

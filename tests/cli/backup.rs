@@ -264,6 +264,25 @@ fn a_copy_of_the_store_is_one_sound_file_and_old_ones_go() {
     assert_eq!(left, ["state-20260731T010000Z.db", "state-20260731T010000Z.db.sha256"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_a_killed_run_left_half_done_goes() {
+    let env = home();
+    let own = env.work("b/.hermes-sessions");
+    fs::create_dir_all(own.join(".tmpAbCdEf")).unwrap();
+    fs::write(own.join(".tmpAbCdEf/state.db"), "half a store").unwrap();
+    fs::write(own.join(".tmpGhIjKl"), "half a checkpoint").unwrap();
+    fs::create_dir(env.work("elsewhere")).unwrap();
+    fs::write(env.work("elsewhere/file"), "somebody's").unwrap();
+    std::os::unix::fs::symlink(env.work("elsewhere"), own.join(".tmpMnOpQr")).unwrap();
+    env.run("backup b").ok();
+    let mut left: Vec<_> =
+        fs::read_dir(own).unwrap().map(|file| file.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["checkpoint.json", "lock"]);
+    assert_eq!(env.text("elsewhere/file"), "somebody's");
+}
+
 #[test]
 fn a_missing_store_makes_no_folder() {
     let env = Env::empty();

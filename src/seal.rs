@@ -40,6 +40,9 @@ pub enum Error {
     /// Neither a recipient nor a file with such.
     #[error("`{0}` is neither a recipient (age1…) nor a file of such")]
     NotARecipient(String),
+    /// What opens files. It is not repeated.
+    #[error("that is a secret key, and its recipient (age1…) is wanted; `age-keygen -y` tells it")]
+    Secret,
     /// A line of a file is no recipient. What it says is not repeated: it may be a secret.
     #[error("{}, line {line}, is no recipient (age1…)", path.display())]
     BadLine {
@@ -66,10 +69,12 @@ impl Recipients {
     ) -> Result<Option<Self>, Error> {
         let mut keys = Vec::new();
         for name in given {
+            let name = name.trim();
             match name.parse() {
                 Ok(key) => keys.push(key),
+                Err(_) if is_secret(name) => return Err(Error::Secret),
                 Err(_) if name.starts_with("age1") || name.is_empty() => {
-                    return Err(Error::NotARecipient(name.clone()));
+                    return Err(Error::NotARecipient(name.to_owned()));
                 }
                 Err(_) => keys.extend(in_file(&expand(name.as_ref()))?),
             }
@@ -106,6 +111,12 @@ impl Recipients {
         let keys = self.keys.iter().map(|key| key as &dyn age::Recipient);
         Encryptor::with_recipients(keys).map_err(io::Error::other)?.wrap_output(out)
     }
+}
+
+/// Whether this is what opens files, typed for whom they are sealed to.
+fn is_secret(name: &str) -> bool {
+    const BEGIN: &str = "AGE-SECRET-KEY-";
+    name.get(..BEGIN.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(BEGIN))
 }
 
 /// One recipient a line, with comments behind `#`.

@@ -132,6 +132,11 @@ fn a_flipped_byte_and_a_cut_file_are_named_with_the_right_key_too() {
 fn keys_that_are_none_are_wrong_usage() {
     let env = home();
     env.run("backup b --encrypt-to age1nonsense").fails(2).says("--encrypt-to");
+    let ours = env.text("ours");
+    let secret = ours.lines().last().unwrap();
+    let ran = env.run_words(&["backup", "b", "--encrypt-to", secret]).fails(2);
+    let ran = ran.says("that is a secret key");
+    assert!(!ran.stderr.contains(secret), "{}", ran.stderr);
     env.run("backup b --encrypt-to nowhere").fails(2).says("neither a recipient");
     env.run("backup b --encrypt-to ours")
         .fails(2)

@@ -113,7 +113,7 @@ pub fn verify(
     for (folder, files) in by_folder(targets) {
         let mut manifest = Manifest::read(&folder)?;
         if !folder.join(manifest::NAME).exists() {
-            return Err(Error::NoManifest(folder));
+            return Err(Error::nothing_at(folder, targets));
         }
         let bad = |line| BadLine { manifest: folder.join(manifest::NAME), line };
         report.bad_lines.extend(manifest.unreadable.iter().copied().map(bad));
@@ -157,6 +157,17 @@ pub enum Error {
     /// The user asked for an end.
     #[error("interrupted")]
     Cancelled,
+}
+
+impl Error {
+    /// Of a folder without a manifest: what was named may not be there at all.
+    fn nothing_at(folder: PathBuf, targets: &[PathBuf]) -> Self {
+        let missing = targets.iter().find_map(|path| Some((path, fs::metadata(path).err()?)));
+        match missing {
+            Some((path, source)) => Error::Io { path: path.clone(), source },
+            None => Error::NoManifest(folder),
+        }
+    }
 }
 
 /// The folders to look at, each with the files that were named in it; `None` for all.

@@ -159,6 +159,7 @@ fn what_does_not_exist_is_no_unlisted_file() {
         let ran = env.run(line).ends(1);
         assert!(!ran.stdout.contains("unlisted"), "{ran}");
     }
+    env.run("verify absent").fails(1).says("cannot read absent");
 }
 
 #[test]

@@ -147,7 +147,10 @@ fn tell(args: &ListArgs, list: &Sessions, terminal: &Terminal) -> ExitStatus {
         terminal.note("no session matches");
     }
     if list.more {
-        terminal.note(&format!("there are more than {}; --limit N shows them", args.limit));
+        terminal.note(&match args.limit {
+            0 => "--limit 0 shows none of them".to_owned(),
+            limit => format!("there are more than {limit}; --limit N shows them"),
+        });
     }
     if list.excluded > 0 {
         terminal.note(&format!("{} left out by --exclude", list.excluded));

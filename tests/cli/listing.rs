@@ -75,6 +75,7 @@ fn filters_narrow_the_list_before_it_is_cut() {
     assert_lists(&env, "#work --title nothing", &[]);
     assert_lists(&env, "--older-than 1w", &["beta"]);
     assert_lists(&env, "--limit 2", &["alpha01", "alpha02"]);
+    env.run("list --limit 0").ok().says("--limit 0 shows none of them");
     assert_lists(&env, "--session-id beta", &["beta"]);
     assert_eq!(ids(&env.run("list --json").says("there are more than 20")).len(), 20);
     env.run("list work").fails(2).says("no tag");

@@ -29,15 +29,8 @@ pub(super) fn run(
     let selection = args.which.selection(Archived::Any, "archive", environment, terminal)?;
     let plan = care::plan_conversations(&store, &selection)?;
     let proposal = Proposal { verb: "Put away", plan: &plan, environment };
-    let mut report = json!({
-        "command": "archive",
-        "cold": folder,
-        "dry_run": args.which.dry_run,
-        "matched": plan.sessions.len(),
-        "running_left_out": plan.running_left_out,
-        "excluded": plan.excluded,
-        "sessions": plan.sessions,
-    });
+    let mut report = proposal.report("archive", args.which.dry_run);
+    report["cold"] = json!(folder);
     let mut status = ExitStatus::Done;
     if proposal.is_empty(terminal) {
     } else if args.which.dry_run {

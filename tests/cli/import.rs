@@ -408,6 +408,18 @@ fn what_was_redacted_is_taken_on_demand_alone() {
 }
 
 #[test]
+fn a_file_that_is_not_what_its_manifest_says_is_taken_with_a_warning() {
+    let env = Env::with([talk("s0")]);
+    env.run("export out.jsonl").ok();
+    let changed = env.text("out.jsonl").replace("answer of s0", "another answer");
+    assert_ne!(changed, env.text("out.jsonl"));
+    fs::write(env.work("out.jsonl"), changed).unwrap();
+    let ran = env.run("--db new.db import out.jsonl");
+    ran.says("out.jsonl was changed since the manifest beside it listed it");
+    assert_eq!(Store::open(&env.work("new.db")).session_ids(), ["s0"]);
+}
+
+#[test]
 fn a_dry_run_tells_the_same_and_writes_nothing() {
     let env = Env::with([talk("s0")]);
     write(&env, "d.jsonl", &[line("a"), line("s0"), line("a"), line("../b")]);

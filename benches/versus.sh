@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Whole processes side by side on one store: hermes-agent, the sqlite3 shell, and this tool.
+# Whole processes side by side on one store: this tool, hermes-agent, the sqlite3 shell, and scanners.
 #
 #     benches/versus.sh [STORE.db]
 #
 # Without a store it makes one (benches/make_store.py). HERMES names hermes-agent's program (default:
-# hermes on PATH; left out where there is none). Each command runs in turn, five rounds; medians of
-# wall time, CPU time and peak memory are printed as a Markdown table.
+# hermes on PATH), KINGFISHER that scanner's; what is not there is left out. Each command runs in turn,
+# five rounds (ROUNDS); medians of wall time, CPU time and peak memory are printed as a Markdown table.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --locked
+ours=${CARGO_TARGET_DIR:-target}/release/hermes-sessions
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 store=${1:-}
@@ -18,43 +19,81 @@ if [ -z "$store" ]; then
 fi
 mkdir "$work/home"
 cp "$store" "$work/home/state.db"
-HERMES_HOME=$work/home python3 - "$work" "${HERMES:-hermes}" <<'PY'
-import os, resource, shutil, statistics, subprocess, sys, time
+HERMES_HOME=$work/home python3 - "$work" "$ours" "${HERMES:-hermes}" "${KINGFISHER:-kingfisher}" <<'PY'
+import os, resource, shutil, sqlite3, statistics, subprocess, sys, time
 
-work, hermes = sys.argv[1:]
-ours, db = "target/release/hermes-sessions", f"{work}/home/state.db"
-commands = {}
-if shutil.which(hermes):
-    commands["hermes-agent, jsonl"] = [hermes, "sessions", "export", f"{work}/hermes.jsonl"]
-if shutil.which("sqlite3"):
-    commands["sqlite3 -json, messages alone"] = ["sh", "-c", f"sqlite3 -readonly -json {db} 'SELECT * FROM messages WHERE active = 1' > {work}/sqlite.json"]
-commands["jsonl"] = [ours, "-q", "export", f"{work}/ours.jsonl"]
-commands["md, one file a session"] = [ours, "-q", "export", f"{work}/md", "--format", "md", "--include-open", "--force"]
-if shutil.which(hermes):
-    commands["hermes-agent, jsonl --redact"] = [hermes, "sessions", "export", f"{work}/hermes-r.jsonl", "--redact"]
-commands["jsonl --redact"] = [ours, "-q", "export", f"{work}/ours-r.jsonl", "--redact"]
-commands["prompts"] = [ours, "-q", "export", f"{work}/prompts.jsonl", "--only", "user-prompts"]
-commands["--dry-run"] = [ours, "-q", "export", "--dry-run"]
+work, ours, hermes, kingfisher = sys.argv[1:]
+db = f"{work}/home/state.db"
+rows = sqlite3.connect(db).execute("SELECT count(*), sum(length(CAST(content AS BLOB))) FROM messages WHERE active = 1").fetchone()
+
+
+def export(program, *args):
+    name = {ours: [ours, "-q", "export"], hermes: [hermes, "sessions", "export"]}[program]
+    return [*name, *args]
+
+
+# Of each job: how this tool does it, and by name how others do.
+jobs = {
+    "jsonl": {
+        "ours": export(ours, f"{work}/o.jsonl"),
+        "hermes-agent": export(hermes, f"{work}/h.jsonl"),
+        "sqlite3 -json, messages alone": ["sh", "-c", f"sqlite3 -readonly -json {db} 'SELECT * FROM messages WHERE active = 1' > {work}/s.json"],
+    },
+    "jsonl --redact": {
+        "ours": export(ours, f"{work}/o-r.jsonl", "--redact"),
+        "hermes-agent": export(hermes, f"{work}/h-r.jsonl", "--redact"),
+    },
+    "scan": {
+        "ours": [ours, "-q", "scan"],
+        "kingfisher, over the jsonl": [kingfisher, "scan", f"{work}/o.jsonl", "--no-validate", "--no-update-check", "--quiet"],
+    },
+    "md": {
+        "ours": export(ours, f"{work}/o-md", "--format", "md", "--include-open"),
+        "hermes-agent": export(hermes, f"{work}/h-md", "--format", "md", "--older-than", "0h", "--yes"),
+    },
+    "html": {
+        "ours": export(ours, f"{work}/o.html", "--format", "html", "--include-open"),
+        "hermes-agent": export(hermes, f"{work}/h.html", "--format", "html"),
+    },
+    "trace": {"ours": export(ours, f"{work}/o-trace", "--format", "trace", "--include-open")},
+    "prompts": {
+        "ours": export(ours, f"{work}/o-p.jsonl", "--only", "user-prompts"),
+        "hermes-agent": export(hermes, f"{work}/h-p.jsonl", "--only", "user-prompts"),
+    },
+    "list --limit 50": {
+        "ours": [ours, "list", "--limit", "50"],
+        "hermes-agent": [hermes, "sessions", "list", "--limit", "50"],
+    },
+    "--dry-run": {"ours": export(ours, "--dry-run")},
+}
 
 
 def once(argv):
-    shutil.rmtree(f"{work}/md", ignore_errors=True)
+    for name in os.listdir(work):
+        if name.startswith(("o-md", "h-md", "o-trace")):
+            shutil.rmtree(f"{work}/{name}")
     began = time.perf_counter()
-    child = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
+    child = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    told = child.stderr.read()
     _, status, use = os.wait4(child.pid, 0)
-    if status:
-        sys.exit(f"{argv}: status {status}")
+    # A scanner's status says that it has found something.
+    if status and argv[0] != kingfisher and not (argv[0] == ours and os.waitstatus_to_exitcode(status) == 1):
+        sys.exit(f"{argv}: status {status}\n{told.decode()}")
     return time.perf_counter() - began, use.ru_utime + use.ru_stime, use.ru_maxrss / 1024
 
 
-runs = {name: [] for name in commands}
-for _ in range(5):
-    for name, argv in commands.items():
-        runs[name].append(once(argv))
-medians = {name: [statistics.median(column) for column in zip(*rows)] for name, rows in runs.items()}
-base = next(iter(medians.values()))
-print(f"{os.path.getsize(db) / 1e6:.0f} MB store, {os.cpu_count()} cores; ratios to the first row\n")
-print("| command | wall s | ratio | CPU s | ratio | peak MB |\n|---|---|---|---|---|---|")
-for name, (wall, cpu, peak) in medians.items():
-    print(f"| {name} | {wall:.2f} | {base[0] / wall:.1f} × | {cpu:.2f} | {base[1] / cpu:.1f} × | {peak:.0f} |")
+runs = {}
+for _ in range(int(os.environ.get("ROUNDS", "5"))):
+    for job, by in jobs.items():
+        for who, argv in by.items():
+            if shutil.which(argv[0]) and (argv[0] != "sh" or shutil.which("sqlite3")):
+                runs.setdefault(job, {}).setdefault(who, []).append(once(argv))
+print(f"{os.path.getsize(db) / 1e6:.0f} MB store, {rows[0]} messages with {rows[1] / 1e6:.0f} MB of text, {os.cpu_count()} cores\n")
+print("| job | by | wall s | this tool is quicker | CPU s | by CPU | peak MB |\n|---|---|---|---|---|---|---|")
+for job, by in runs.items():
+    median = {who: [statistics.median(column) for column in zip(*took)] for who, took in by.items()}
+    base = median["ours"]
+    for who, (wall, cpu, peak) in median.items():
+        more = ("", "") if who == "ours" else (f"{wall / base[0]:.1f} ×", f"{cpu / base[1]:.1f} ×")
+        print(f"| {job} | {who} | {wall:.2f} | {more[0]} | {cpu:.2f} | {more[1]} | {peak:.0f} |")
 PY

@@ -1,7 +1,8 @@
 //! Rewrites JSON text leaf by leaf, copying to the byte what does not change.
 //!
-//! The walk is over text that is known to be valid, so it needs no tree and no errors: it keeps
-//! one frame for each open object or array, with the key that its current value stands under.
+//! The walk needs no tree: it keeps one frame for each open object or array, with the key that its
+//! current value stands under. What is written anew is known to be valid; what is only looked at
+//! need not be, and the walk tells where something stands that is no JSON.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,7 +25,7 @@ pub(super) trait Editor {
 /// A document with its edits; `None` where nothing changes.
 pub(super) fn rewrite(text: &str, editor: &mut dyn Editor) -> Option<String> {
     let mut walk = Walk { text, editor, frames: Vec::new(), edits: Vec::new() };
-    walk.run();
+    walk.run()?;
     let mut edits = walk.edits;
     if edits.is_empty() {
         return None;
@@ -39,6 +40,13 @@ pub(super) fn rewrite(text: &str, editor: &mut dyn Editor) -> Option<String> {
     }
     out.push_str(&text[at..]);
     Some(out)
+}
+
+/// Shows the editor every part of an object or array, whatever it answers; `false` as soon as
+/// something stands between them that is none, so that it may hold more than was shown.
+pub(super) fn look(text: &str, editor: &mut dyn Editor) -> bool {
+    let mut walk = Walk { text, editor, frames: Vec::new(), edits: Vec::new() };
+    text.starts_with(['{', '[']) && walk.run().is_some()
 }
 
 struct Walk<'t, 'e> {
@@ -64,58 +72,57 @@ struct Frame<'t> {
 }
 
 impl Walk<'_, '_> {
-    fn run(&mut self) {
+    /// `None` at what is no JSON.
+    fn run(&mut self) -> Option<()> {
         let bytes = self.text.as_bytes();
         let mut at = 0;
-        while at < bytes.len() {
-            match bytes[at] {
+        while let Some(byte) = bytes.get(at) {
+            at += match byte {
                 b'"' => {
-                    let end = string_end(bytes, at);
+                    let end = string_end(bytes, at)?;
                     self.string(at..end);
-                    at = end;
-                    continue;
+                    end - at
                 }
-                b'{' => self.open(true),
-                b'[' => self.open(false),
-                b'}' | b']' => self.close(),
-                b',' => self.next(),
                 b'-' | b'0'..=b'9' => {
-                    let len = bytes[at..].iter().take_while(|b| !b",]} \t\r\n".contains(b)).count();
+                    let len = bytes[at..].iter().take_while(|b| is_of_number(**b)).count();
                     self.number(at..at + len);
-                    at += len;
-                    continue;
+                    len
                 }
-                b't' => self.literal_true(),
-                _ => {}
-            }
-            at += 1;
+                b'{' | b'[' => self.open(*byte == b'{'),
+                b'}' | b']' => self.close(*byte == b'}')?,
+                b',' => self.next(),
+                b':' | b' ' | b'\t' | b'\r' | b'\n' => 1,
+                _ => self.literal(&bytes[at..])?,
+            };
         }
+        self.frames.is_empty().then_some(())
     }
 
-    fn open(&mut self, is_object: bool) {
+    fn open(&mut self, is_object: bool) -> usize {
         let above = self.frames.last().and_then(|f| f.key.clone());
         let (key, name) = if is_object { (None, above) } else { (above, None) };
         self.frames.push(Frame { is_object, at_key: is_object, key, name, ..Frame::default() });
+        1
     }
 
-    fn close(&mut self) {
-        let Some(frame) = self.frames.pop() else {
-            return;
-        };
+    fn close(&mut self, is_object: bool) -> Option<usize> {
+        let frame = self.frames.pop().filter(|frame| frame.is_object == is_object)?;
         let Some(range) = frame.value.filter(|_| frame.is_sensitive || frame.name.is_some()) else {
-            return;
+            return Some(1);
         };
         let text = unescape(&self.text[range.start + 1..range.end - 1]);
         let name = frame.name.as_deref().filter(|_| !frame.is_sensitive);
         if let Some(new) = self.editor.named(name, &text) {
             self.edits.push((range, new));
         }
+        Some(1)
     }
 
-    fn next(&mut self) {
+    fn next(&mut self) -> usize {
         if let Some(frame) = self.frames.last_mut() {
             frame.at_key = frame.is_object;
         }
+        1
     }
 
     fn string(&mut self, range: Range<usize>) {
@@ -149,11 +156,14 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn literal_true(&mut self) {
-        if let Some(frame) = self.frames.last_mut() {
+    fn literal(&mut self, rest: &[u8]) -> Option<usize> {
+        let literal =
+            [&b"true"[..], b"false", b"null"].into_iter().find(|l| rest.starts_with(l))?;
+        if let Some(frame) = self.frames.last_mut().filter(|_| literal == b"true") {
             frame.is_sensitive |=
                 frame.key.as_deref().is_some_and(|k| k.eq_ignore_ascii_case("sensitive"));
         }
+        Some(literal.len())
     }
 }
 
@@ -177,17 +187,21 @@ fn is_name(content: &str) -> bool {
     content.len() <= 64 && !content.contains(|c: char| c.is_whitespace() || c == '[')
 }
 
+fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || b"-+.eE".contains(&byte)
+}
+
 /// Where the string ends that begins at `start`, its quote included.
-fn string_end(bytes: &[u8], start: usize) -> usize {
+fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     while let Some(len) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
         at += len;
         if bytes[at] == b'"' {
-            return at + 1;
+            return Some(at + 1);
         }
         at += 2;
     }
-    bytes.len()
+    None
 }
 
 /// A string's content without its escapes. A lone surrogate becomes U+FFFD.
@@ -350,6 +364,29 @@ mod tests {
         let out = rewrite(text, &mut Shout).unwrap();
         assert_eq!(out, r#" {"a" : "x\u00e9", "B!": ["b!:Q\n!", 1.50e3], "pin": "n"} "#);
         assert_eq!(rewrite(r#"{"a":[1,"b"]}"#, &mut Shout), None);
+    }
+
+    #[test]
+    fn whatever_stands_between_the_parts_of_a_document_is_told() {
+        for sound in ["{}", "[1, -2.5e3, true, false, null, \"a\"]", "{\"a\" : [{}]}\n"] {
+            assert!(look(sound, &mut Shout), "{sound}");
+        }
+        for other in [
+            "",
+            "\"a\"",
+            "{",
+            "[}",
+            "{]",
+            "[\"",
+            "[\"a",
+            "[tru]",
+            "[x]",
+            "[1password]",
+            "[]]",
+            "{é}",
+        ] {
+            assert!(!look(other, &mut Shout), "{other}");
+        }
     }
 
     #[test]

@@ -138,18 +138,17 @@ impl Redactor {
 
     /// What is found in finished output, in any format. Nothing, after redaction.
     pub fn scan_bytes(&self, bytes: &[u8]) -> Vec<super::Finding> {
-        self.found(|pen| pen.text(None, &String::from_utf8_lossy(bytes), 0))
-    }
-
-    /// The same for a document of JSON; `None` where the text is none.
-    pub fn scan_document(&self, text: &str) -> Option<Vec<super::Finding>> {
-        json::is_document(text).then(|| self.found(|pen| pen.document(text, 0)))
-    }
-
-    fn found(&self, look: impl FnOnce(&mut Pen<'_>) -> Option<String>) -> Vec<super::Finding> {
         let mut scope = Scope::new();
-        look(&mut Pen { redactor: self, scope: &mut scope, trusts: true });
+        let mut pen = Pen { redactor: self, scope: &mut scope, trusts: true };
+        pen.text(None, &String::from_utf8_lossy(bytes), 0);
         scope.findings().collect()
+    }
+
+    /// The same for an object or array of JSON; `None` where the text is none.
+    pub fn scan_document(&self, text: &str) -> Option<Vec<super::Finding>> {
+        let mut scope = Scope::new();
+        let pen = &mut Pen { redactor: self, scope: &mut scope, trusts: true };
+        json::look(text, &mut Leaves { pen, depth: 1 }).then(|| scope.findings().collect())
     }
 }
 
@@ -390,11 +389,12 @@ impl Editor for Leaves<'_, '_> {
         if self.pen.takes_ids() && is_person_id(key?, number) {
             return Some(self.pen.marker(number, Kind::PlatformId as RuleIndex));
         }
+        if number.len() < 3 || !number.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
         let claim = self.pen.key(key?)?.claim;
         let is_password = number.len() >= 4 && claim == Some(Claim::Password);
-        let is_digits = number.bytes().all(|b| b.is_ascii_digit());
-        let is_secret = is_password || is_pin(key?, number);
-        let takes = is_secret && is_digits && self.pen.search()?.has_contexts();
+        let takes = (is_password || is_pin(key?, number)) && self.pen.search()?.has_contexts();
         takes.then(|| self.pen.marker(number, Kind::Password as u16))
     }
 

@@ -11,6 +11,7 @@ use super::end::{limit, value_end};
 use super::header::{cookie_pairs, is_cookie_name, joint_len, scheme_len};
 use super::name::{Claim, claim};
 use super::natural::looks_random;
+use super::parallel::values_beside;
 use super::read::{Opening, Operator, opening};
 use super::rule::Group;
 use super::table::column_under;
@@ -148,8 +149,11 @@ impl<'t> Walk<'t> {
         }
         let name = self.name_around(stem);
         self.named = name.end;
-        if let Some(range) = self.value_before(&name) {
-            self.found.push((range, Kind::Password));
+        if let Some(found) = self.value_before(&name) {
+            self.found.push(found);
+            return;
+        }
+        if self.values_beside(&name) {
             return;
         }
         self.cells_under(&name);
@@ -166,6 +170,21 @@ impl<'t> Walk<'t> {
         } else if let Some(claim) = claim(written) {
             self.value(&name, open, claim);
         }
+    }
+
+    /// Secrets in a list of values whose names stand in a list before it; whether there is one.
+    fn values_beside(&mut self, name: &Range<usize>) -> bool {
+        let values = values_beside(self.text, name);
+        let Some(claim) = claim(&self.text[name.clone()]).filter(|_| !values.is_empty()) else {
+            return !values.is_empty();
+        };
+        let setting = Setting { operator: Operator::Equals, quoted: true, certain: false };
+        for value in values {
+            if is_secret(&self.text[value.clone()], claim, setting) {
+                self.found.push((value, Kind::of(claim)));
+            }
+        }
+        true
     }
 
     /// Secrets in the cells under a name that heads a table's column.
@@ -222,12 +241,11 @@ impl<'t> Walk<'t> {
     }
 
     /// `X is the root password`, `X as the password`: a value before the words that say what it is.
-    fn value_before(&self, name: &Range<usize>) -> Option<Range<usize>> {
+    fn value_before(&self, name: &Range<usize>) -> Option<(Range<usize>, Kind)> {
         const LINKS: [&str; 5] = ["is", "was", "as", "for", "are"];
         const ARTICLES: [&str; 7] = ["the", "my", "our", "your", "its", "their", "a"];
         const MOST: usize = 96; // bytes that the value and four words take
-        let is_password = || claim(&self.text[name.clone()]) == Some(Claim::Password);
-        if !self.text[..name.start].ends_with(' ') || !is_password() {
+        if !self.text[..name.start].ends_with(' ') {
             return None;
         }
         let from = limit(self.text, name.start.saturating_sub(MOST));
@@ -240,8 +258,10 @@ impl<'t> Walk<'t> {
             value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
         let is_whole = word.len() < line.len() && !is_constant && !value.contains(['/', '@', '&']);
         let start = value.as_ptr() as usize - self.text.as_ptr() as usize;
-        let is_value = is_whole && is_secret(value, Claim::Token, Setting::PROSE);
-        is_value.then(|| start..start + value.len())
+        let claim = claim(&self.text[self.with_words_before(name)])?;
+        let asked = if claim == Claim::Key { Claim::Key } else { Claim::Token };
+        let is_value = is_whole && is_secret(value, asked, Setting::PROSE);
+        is_value.then(|| (start..start + value.len(), Kind::of(claim)))
     }
 
     /// Whether the quote after the operator ends what a quote before the name began:

@@ -88,6 +88,13 @@ impl Cursor<'_> {
             if next.eat("m") {
                 self.at = next.at;
             }
+        } else if next.eat("[") {
+            // Programs that show a terminal's text drop the escape alone.
+            let code = next.bytes[next.at..].iter().take_while(|b| b.is_ascii_digit()).count();
+            next.at += code;
+            if matches!(code, 1 | 2) && next.eat("m") {
+                self.at = next.at;
+            }
         }
     }
 }

@@ -69,6 +69,9 @@ struct Frame<'t> {
     is_sensitive: bool,
     /// The string under `value`, if it was left as it is.
     value: Option<Range<usize>>,
+    /// The last string of an array, and how many there were.
+    before: Option<Cow<'t, str>>,
+    strings: usize,
 }
 
 impl Walk<'_, '_> {
@@ -107,14 +110,15 @@ impl Walk<'_, '_> {
 
     fn close(&mut self, is_object: bool) -> Option<usize> {
         let frame = self.frames.pop().filter(|frame| frame.is_object == is_object)?;
-        let Some(range) = frame.value.filter(|_| frame.is_sensitive || frame.name.is_some()) else {
+        let Some(range) = frame.value else {
             return Some(1);
         };
         let text = unescape(&self.text[range.start + 1..range.end - 1]);
-        let name = frame.name.as_deref().filter(|_| !frame.is_sensitive);
-        if let Some(new) = self.editor.named(name, &text) {
-            self.edits.push((range, new));
+        let mut new = frame.name.as_deref().and_then(|name| self.editor.named(Some(name), &text));
+        if new.is_none() && frame.is_sensitive {
+            new = self.editor.named(None, &text);
         }
+        self.edits.extend(new.map(|new| (range, new)));
         Some(1)
     }
 
@@ -136,7 +140,14 @@ impl Walk<'_, '_> {
             }
             frame => {
                 let key = frame.as_ref().and_then(|f| f.key.as_deref());
-                if let Some(new) = self.editor.string(key, &content) {
+                let mut new = self.editor.string(key, &content);
+                if new.is_none()
+                    && let Some(name) =
+                        frame.as_ref().and_then(|f| f.beside(&content, &self.text[range.end..]))
+                {
+                    new = self.editor.named(Some(name), &content);
+                }
+                if let Some(new) = new {
                     self.edits.push((range, new));
                 } else if let Some(frame) = frame {
                     frame.note(content, range);
@@ -168,15 +179,38 @@ impl Walk<'_, '_> {
 }
 
 impl<'t> Frame<'t> {
+    /// What names a string that stands under no name of its own: the option before it in a list of
+    /// arguments, the first of a pair, `passwords` round an object.
+    fn beside(&self, content: &str, rest: &str) -> Option<&str> {
+        if self.is_object {
+            let has_many = |name: &&str| {
+                ["passwords", "secrets"].iter().any(|many| many.eq_ignore_ascii_case(name))
+            };
+            return self.name.as_deref().filter(has_many);
+        }
+        let before = self.before.as_deref().filter(|before| is_name(before))?;
+        let ends = || rest.trim_start().starts_with(']');
+        let may_be = content.len() >= 8 && content.bytes().any(|b| b.is_ascii_digit());
+        let is_pair = self.strings == 1 && may_be && ends();
+        (before.starts_with("--") || is_pair).then_some(before)
+    }
+
     /// Remembers a string that says something about its siblings.
     fn note(&mut self, content: Cow<'t, str>, range: Range<usize>) {
-        let Some(key) = self.key.as_deref().filter(|_| self.is_object) else {
+        if !self.is_object {
+            self.strings += 1;
+            self.before = Some(content);
+            return;
+        }
+        let Some(key) = self.key.as_deref() else {
             return;
         };
         let is = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(key));
-        if is(&["value", "default"]) {
+        if is(&["value", "default", "ParameterValue", "OutputValue"]) {
             self.value = Some(range);
-        } else if is(&["name", "key", "field", "parameter"]) && is_name(&content) {
+        } else if is(&["name", "key", "field", "parameter", "ParameterKey", "OutputKey"])
+            && is_name(&content)
+        {
             self.name = Some(content);
         }
     }
@@ -403,6 +437,27 @@ mod tests {
             out,
             r#"[{"name":"PW","value":"<v>"},{"value":"<w>","sensitive":true},{"name":"x","value":"y"}]"#
         );
+    }
+
+    #[test]
+    fn what_stands_before_a_value_names_it() {
+        for (text, expected) in [
+            (r#"["run","--PW","v"]"#, r#"["run","--PW","v"]"#),
+            (r#"["PW","v1234567"]"#, r#"["PW","<v1234567>"]"#),
+            (r#"["PW","v1"]"#, r#"["PW","v1"]"#),
+            (r#"["PW","v1234567","w"]"#, r#"["PW","v1234567","w"]"#),
+            (
+                r#"{"ParameterKey":"PW","ParameterValue":"v"}"#,
+                r#"{"ParameterKey":"PW","ParameterValue":"<v>"}"#,
+            ),
+            (
+                r#"{"PW":{"value":"v","sensitive":true}}"#,
+                r#"{"PW":{"value":"<v>","sensitive":true}}"#,
+            ),
+        ] {
+            let out = rewrite(text, &mut Shout).unwrap_or_else(|| text.to_owned());
+            assert_eq!(out, expected);
+        }
     }
 
     #[test]

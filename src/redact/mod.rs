@@ -11,7 +11,7 @@
 //!    each leaf's key as context, and only changed leaves are written anew.
 //! 2. *Search* (`search`, `keywords`, `shape`): one pass finds every keyword of every rule; a rule's
 //!    pattern is run only around its own. Rules are data: `redact-rules/`, [`rule`], [`load`].
-//! 3. *Context* (`context`, `name`, `tongues`, `read`, `table`, `end`, `value`, `standin`, `natural`, `header`, `url`):
+//! 3. *Context* (`context`, `name`, `tongues`, `read`, `table`, `parallel`, `end`, `value`, `standin`, `natural`, `header`, `url`):
 //!    what a name says of its value, in any notation, and whether the value is one.
 //!
 //! A text in which nothing was found is not searched again (`clean`), and a name that values stand
@@ -39,6 +39,7 @@ pub mod load;
 mod name;
 mod natural;
 mod outline;
+mod parallel;
 mod paths;
 mod pattern;
 mod read;

@@ -73,7 +73,7 @@ static PASSWORDS: WordSet = WordSet::new(
     password passwords passwd passphrase passcode pwd psk passwort kennwort senha \
     contrasena motdepasse mdp wachtwoord passord adgangskode kodeord losenord salasana haslo \
     adgangskoden kodeordet passordet losenordet wachtwoorden salasanani hasla hesla parolam sifrem \
-    heslo geslo jelszo lozinka sifre parola userpass requirepass masterauth storepass keypass sshpass \
+    heslo geslo jelszo lozinka sifre parola bindpw rootpw adminpw userpw dbpw userpass requirepass masterauth storepass keypass sshpass \
     dbpass rootpass adminpass userpassword passw passwrd pw",
 );
 
@@ -209,6 +209,9 @@ fn head_claim(head: &str, qualifier: &str) -> Option<Claim> {
     let is_token = is("clave")
         || is("auth")
         || is("authorization")
+        || is("authentication")
+        || is("bearer")
+        || is("ident") && qualifier.eq_ignore_ascii_case("auth")
         || is("credential")
         || is("credentials")
         || is("creds")

@@ -324,7 +324,7 @@ impl Cursor<'_> {
             return opens.then_some(Operator::Tag);
         }
         next.eat_quote();
-        if !next.eat_any(&["value", "default", "content"]) {
+        if !next.eat_any(&["value", "default", "content", "parametervalue", "outputvalue"]) {
             return None;
         }
         next.eat_quote();
@@ -553,10 +553,8 @@ impl Cursor<'_> {
     fn skip_call(&mut self) {
         self.eat("[]");
         let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 32)];
-        let len = ahead
-            .iter()
-            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_' || **b == b'.')
-            .count();
+        let len =
+            ahead.iter().take_while(|b| b.is_ascii_alphanumeric() || b"_.:".contains(b)).count();
         let quote = ahead.get(len + 1..).unwrap_or_default();
         let quote = quote.iter().find(|b| !matches!(b, b'\\' | b'b' | b'r' | b' '));
         if len > 0 && ahead.get(len) == Some(&b'(') && matches!(quote, Some(b'"' | b'\'')) {

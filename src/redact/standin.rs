@@ -186,8 +186,9 @@ fn is_code(value: &str) -> bool {
     if !starts_name || rest.is_empty() || looks_random(head) && head.len() > 8 {
         return false;
     }
-    let is_member =
-        rest.strip_prefix('.').or_else(|| rest.strip_prefix("?.")).is_some_and(|member| {
+    let is_numbered = head.bytes().rev().take_while(u8::is_ascii_digit).count() >= 3;
+    let is_member = !is_numbered
+        && rest.strip_prefix('.').or_else(|| rest.strip_prefix("?.")).is_some_and(|member| {
             let len = member.bytes().take_while(|b| is_part(b)).count();
             len > 0
                 && !looks_random(&member[..len])

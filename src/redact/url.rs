@@ -82,5 +82,6 @@ fn is_all_x(password: &str) -> bool {
 }
 
 pub(super) fn is_url_token(user: &str) -> bool {
-    user.len() >= 20 && looks_random(user) && user.bytes().any(|b| b.is_ascii_digit())
+    let is_hex = user.len() >= 32 && user.bytes().all(|b| b.is_ascii_hexdigit());
+    user.len() >= 20 && (is_hex || looks_random(user)) && user.bytes().any(|b| b.is_ascii_digit())
 }

@@ -22,13 +22,17 @@ pub(super) trait Editor {
     fn named(&mut self, name: Option<&str>, text: &str) -> Option<String>;
 }
 
+/// Something stands between the parts of a document that is none.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NoDocument;
+
 /// A document with its edits; `None` where nothing changes.
-pub(super) fn rewrite(text: &str, editor: &mut dyn Editor) -> Option<String> {
+pub(super) fn rewrite(text: &str, editor: &mut dyn Editor) -> Result<Option<String>, NoDocument> {
     let mut walk = Walk { text, editor, frames: Vec::new(), edits: Vec::new() };
-    walk.run()?;
+    walk.run().ok_or(NoDocument)?;
     let mut edits = walk.edits;
     if edits.is_empty() {
-        return None;
+        return Ok(None);
     }
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len());
@@ -39,7 +43,7 @@ pub(super) fn rewrite(text: &str, editor: &mut dyn Editor) -> Option<String> {
         at = range.end;
     }
     out.push_str(&text[at..]);
-    Some(out)
+    Ok(Some(out))
 }
 
 /// Shows the editor every part of an object or array, whatever it answers; `false` as soon as
@@ -94,7 +98,7 @@ impl Walk<'_, '_> {
                 b'{' | b'[' => self.open(*byte == b'{'),
                 b'}' | b']' => self.close(*byte == b'}')?,
                 b',' => self.next(),
-                b':' | b' ' | b'\t' | b'\r' | b'\n' => 1,
+                b':' | b' ' | b'\t' | b'\r' | b'\n' | b'\x0c' => 1, // what `is_document` trims, too
                 _ => self.literal(&bytes[at..])?,
             };
         }
@@ -395,9 +399,10 @@ mod tests {
     #[test]
     fn only_edited_leaves_are_written_anew() {
         let text = r#" {"a" : "x\u00e9", "b!": ["q\n!", 1.50e3], "pin": 12} "#;
-        let out = rewrite(text, &mut Shout).unwrap();
+        let out = rewrite(text, &mut Shout).unwrap().unwrap();
         assert_eq!(out, r#" {"a" : "x\u00e9", "B!": ["b!:Q\n!", 1.50e3], "pin": "n"} "#);
-        assert_eq!(rewrite(r#"{"a":[1,"b"]}"#, &mut Shout), None);
+        assert_eq!(rewrite(r#"{"a":[1,"b"]}"#, &mut Shout), Ok(None));
+        assert_eq!(rewrite("{\"a\": x}", &mut Shout), Err(NoDocument));
     }
 
     #[test]
@@ -425,14 +430,14 @@ mod tests {
 
     #[test]
     fn an_id_belongs_to_what_it_stands_in() {
-        let out = rewrite(r#"{"id":1,"chat":{"id":2,"x":{"id":3}}}"#, &mut Shout).unwrap();
+        let out = rewrite(r#"{"id":1,"chat":{"id":2,"x":{"id":3}}}"#, &mut Shout).unwrap().unwrap();
         assert_eq!(out, r#"{"id":1,"chat":{"id":"n","x":{"id":3}}}"#);
     }
 
     #[test]
     fn siblings_say_what_a_value_is() {
         let text = r#"[{"name":"PW","value":"v"},{"value":"w","sensitive":true},{"name":"x","value":"y"}]"#;
-        let out = rewrite(text, &mut Shout).unwrap();
+        let out = rewrite(text, &mut Shout).unwrap().unwrap();
         assert_eq!(
             out,
             r#"[{"name":"PW","value":"<v>"},{"value":"<w>","sensitive":true},{"name":"x","value":"y"}]"#
@@ -455,7 +460,7 @@ mod tests {
                 r#"{"PW":{"value":"<v>","sensitive":true}}"#,
             ),
         ] {
-            let out = rewrite(text, &mut Shout).unwrap_or_else(|| text.to_owned());
+            let out = rewrite(text, &mut Shout).unwrap().unwrap_or_else(|| text.to_owned());
             assert_eq!(out, expected);
         }
     }

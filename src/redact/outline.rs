@@ -39,7 +39,7 @@ enum Place {
 fn cell(name: &str, value: &mut Value<'_>, place: Place) {
     let new = match value {
         Value::Null | Value::Integer(_) | Value::Real(_) => None,
-        Value::Json(text) => json::rewrite(text, &mut Outline(place)),
+        Value::Json(text) => document(name, text, place),
         Value::Text(text) => column(name, text, place),
     };
     if let (Some(new), Value::Json(text) | Value::Text(text)) = (new, value) {
@@ -64,7 +64,7 @@ fn column(name: &str, text: &str, place: Place) -> Option<String> {
 /// What a tool gave back: the shape of JSON, or the line that says that it failed.
 fn result(name: &str, text: &str, place: Place) -> Option<String> {
     if json::is_document(text) {
-        return json::rewrite(text, &mut Outline(place));
+        return document(name, text, place);
     }
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let is_error = first.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
@@ -73,6 +73,12 @@ fn result(name: &str, text: &str, place: Place) -> Option<String> {
         (true, "") => None,
         (true, rest) => Some(format!("{first}\n{}", token(name, rest))),
     }
+}
+
+/// The shape of JSON; what turns out to be none is text.
+fn document(name: &str, text: &str, place: Place) -> Option<String> {
+    let shape = json::rewrite(text, &mut Outline(place));
+    shape.unwrap_or_else(|json::NoDocument| Some(token(name, text)))
 }
 
 /// Replaces the strings of a JSON document.
@@ -87,7 +93,7 @@ impl Editor for Outline {
         let key = key.filter(|key| is_word(key)).unwrap_or("text");
         match (self.0, key) {
             (Place::Calls, "arguments") if json::is_document(text) => {
-                json::rewrite(text, &mut Outline(Place::Arguments))
+                document(key, text, Place::Arguments)
             }
             (Place::Calls, "name") => word(key, text),
             (Place::Calls | Place::Elsewhere, "id" | "call_id") => id(text),

@@ -243,9 +243,12 @@ impl Pen<'_> {
     fn searched(&mut self, key: Option<&str>, text: &str, depth: usize) -> Option<String> {
         let body = text.trim_start_matches('\0');
         let body = if body.len() < text.len() { body.trim_start_matches("json:") } else { body };
-        if depth < MAX_DEPTH && json::is_document(body) {
+        if depth < MAX_DEPTH
+            && json::is_document(body)
+            && let Ok(new) = self.document(body, depth)
+        {
             let head = &text[..text.len() - body.len()];
-            return self.document(body, depth).map(|new| format!("{head}{new}"));
+            return new.map(|new| format!("{head}{new}"));
         }
         if depth < MAX_DEPTH
             && let Some(pieces) = json::documents(body)
@@ -261,8 +264,8 @@ impl Pen<'_> {
         plain.or(claimed)
     }
 
-    /// A text that is known to be a document.
-    fn document(&mut self, text: &str, depth: usize) -> Option<String> {
+    /// A text that is a document; where it turns out to be none, nothing may be taken for clean.
+    fn document(&mut self, text: &str, depth: usize) -> Result<Option<String>, json::NoDocument> {
         json::rewrite(text, &mut Leaves { pen: self, depth: depth + 1 })
     }
 

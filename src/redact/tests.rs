@@ -112,6 +112,8 @@ fn structure_gives_context() {
         ("mysql --password hunter2hunter2", "hunter2"),
         ("rediss://:pw@h", ":pw@"),
         (r#"{"command":"export TOKEN=abc"}"#, "abc"),
+        // A blank to Rust, but none to JSON.
+        ("\x0c{\"password\":\"hunter2hunter2\"}\x0c", "hunter2"),
     ] {
         let out = redact(text);
         assert!(!out.contains(secret), "{out}");

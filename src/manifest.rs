@@ -234,17 +234,18 @@ impl Locked {
         Ok(self.entries_from(0)?.0)
     }
 
-    /// The lines from an offset on, in bytes, and where they end. All of them where the manifest has
-    /// become shorter than that.
+    /// The lines from an offset on, in bytes, and where the last that has an end ends. All of them where
+    /// the manifest has become shorter than that.
     pub fn entries_from(&mut self, offset: u64) -> Result<(Manifest, u64), Error> {
         self.try_entries_from(offset).map_err(failed("read", &self.path))
     }
 
     fn try_entries_from(&mut self, offset: u64) -> io::Result<(Manifest, u64)> {
         let end = self.file.seek(SeekFrom::End(0))?;
-        let offset = if offset > end { 0 } else { offset };
+        let whole = end - cut_off(&mut self.file, end)?.len() as u64;
+        let offset = if offset > whole { 0 } else { offset };
         self.file.seek(SeekFrom::Start(offset))?;
-        Ok((Manifest::parse(BufReader::new(&self.file))?, end))
+        Ok((Manifest::parse(BufReader::new(&self.file))?, whole))
     }
 
     /// Appends lines in one write; where that fails, the manifest is as it was.
@@ -256,10 +257,15 @@ impl Locked {
     }
 
     fn try_append(&mut self, entries: &[Entry]) -> io::Result<()> {
-        let end = self.file.seek(SeekFrom::End(0))?;
+        let mut end = self.file.seek(SeekFrom::End(0))?;
         let mut lines = Vec::new();
-        if !ends_with_newline(&mut self.file, end)? {
-            lines.push(b'\n'); // an older line was cut off; ours must not join it
+        let tail = cut_off(&mut self.file, end)?;
+        if serde_json::from_slice::<serde::de::IgnoredAny>(&tail).is_ok() {
+            lines.push(b'\n');
+        } else if !tail.is_empty() {
+            // Whoever wrote this was killed, and it says nothing.
+            end -= tail.len() as u64;
+            self.file.set_len(end)?;
         }
         for entry in entries {
             serde_json::to_writer(&mut lines, entry)?;
@@ -273,14 +279,20 @@ impl Locked {
     }
 }
 
-fn ends_with_newline(file: &mut File, end: u64) -> io::Result<bool> {
-    let Some(last) = end.checked_sub(1) else {
-        return Ok(true);
-    };
-    let mut byte = [0];
-    file.seek(SeekFrom::Start(last))?;
-    file.read_exact(&mut byte)?;
-    Ok(byte == *b"\n")
+/// What stands after the last line's end.
+fn cut_off(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
+    const STEP: u64 = 4096;
+    let (mut tail, mut from) = (Vec::new(), end);
+    while from > 0 && !tail.contains(&b'\n') {
+        let to = from;
+        from = from.saturating_sub(STEP);
+        file.seek(SeekFrom::Start(from))?;
+        let mut before = Vec::new();
+        file.take(to - from).read_to_end(&mut before)?;
+        tail.splice(..0, before);
+    }
+    let line = tail.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    Ok(tail.split_off(line))
 }
 
 /// For the owner's eyes alone, and never through a link that somebody planted.
@@ -396,12 +408,33 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_off_is_named_and_joins_nothing() {
+    fn a_line_that_was_cut_off_is_named_until_another_takes_its_place() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(NAME), "{\"session_id\": nul").unwrap();
-        Locked::open(folder.path()).unwrap().append(&[entry("a", "1")]).unwrap();
+        let path = folder.path().join(NAME);
+        let long = entry(&"a".repeat(200), &"0".repeat(9000));
+        Locked::open(folder.path()).unwrap().append(&[entry("a", "1"), long]).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 2]).unwrap();
+        assert_eq!(Manifest::read(folder.path()).unwrap().unreadable, [2]);
+        let mut manifest = Locked::open(folder.path()).unwrap();
+        let (_, read) = manifest.entries_from(0).unwrap();
+        manifest.append(&[entry("b", "1")]).unwrap();
+        assert_eq!(manifest.entries_from(read).unwrap().0.entries, [entry("b", "1")]);
         let manifest = Manifest::read(folder.path()).unwrap();
-        assert_eq!((manifest.entries.len(), manifest.unreadable), (1, vec![1]));
+        assert_eq!(
+            (manifest.entries, manifest.unreadable),
+            (vec![entry("a", "1"), entry("b", "1")], vec![])
+        );
+    }
+
+    #[test]
+    fn a_line_that_lacks_its_end_alone_gets_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = serde_json::to_string(&entry("a", "1")).unwrap();
+        std::fs::write(folder.path().join(NAME), line).unwrap();
+        Locked::open(folder.path()).unwrap().append(&[entry("b", "1")]).unwrap();
+        let manifest = Manifest::read(folder.path()).unwrap();
+        assert_eq!(manifest.entries, [entry("a", "1"), entry("b", "1")]);
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub struct Summary {
 pub fn put_away(request: &Request, progress: &dyn Progress) -> Result<Summary, Error> {
     let _lock = Lock::take(&request.folder)?;
     check_seal(&request.folder, request.recipients.as_deref())?;
-    settle(request)?;
+    mark_deleted(&request.store, &request.folder, request.now)?;
     let (recipients, witness) = match &request.recipients {
         None => (None, Identities::default()),
         // What is encrypted must be read back, too, and nobody's key is here for that.
@@ -76,19 +76,27 @@ pub fn put_away(request: &Request, progress: &dyn Progress) -> Result<Summary, E
         summary.taken = export::delete_each_kept(&request.store, &keepers, &witness, progress)?;
     }
     let gone: HashSet<&str> = summary.taken.ids.iter().map(String::as_str).collect();
-    mark(request, &gone, &summary.taken.parted)?;
+    mark(&request.folder, &gone, &summary.taken.parted, request.now)?;
     Ok(summary)
 }
 
-/// Marks what an earlier run deleted without living to mark it.
-fn settle(request: &Request) -> Result<(), Error> {
+/// Marks what an earlier run deleted without living to mark it, when nothing else is to be put away.
+pub fn settle(store: &Path, folder: &Path, now: f64) -> Result<(), Error> {
+    if Manifest::read(folder)?.entries.is_empty() {
+        return Ok(());
+    }
+    let _lock = Lock::take(folder)?;
+    mark_deleted(store, folder, now)
+}
+
+fn mark_deleted(store: &Path, folder: &Path, now: f64) -> Result<(), Error> {
     let only = |entry: &&Entry| entry.only_copy && entry.gone_at.is_none();
-    let manifest = Manifest::read(&request.folder)?;
+    let manifest = Manifest::read(folder)?;
     let open: Vec<&Entry> = manifest.current().into_values().filter(only).collect();
     if open.is_empty() {
         return Ok(());
     }
-    let gone = store::read(&request.store, |snapshot| {
+    let gone = store::read(store, |snapshot| {
         let mut gone = HashSet::new();
         for id in open.iter().filter_map(|entry| entry.session_id.as_deref()) {
             if snapshot.find(id)?.is_none() {
@@ -97,12 +105,17 @@ fn settle(request: &Request) -> Result<(), Error> {
         }
         Ok::<_, store::Error>(gone)
     })?;
-    mark(request, &gone, &[])
+    mark(folder, &gone, &[], now)
 }
 
 /// Appends a line for each of these sessions, which have left the store, with the children that stayed.
-fn mark(request: &Request, gone: &HashSet<&str>, parted: &[(String, String)]) -> Result<(), Error> {
-    let mut manifest = Locked::open(&request.folder)?;
+fn mark(
+    folder: &Path,
+    gone: &HashSet<&str>,
+    parted: &[(String, String)],
+    now: f64,
+) -> Result<(), Error> {
+    let mut manifest = Locked::open(folder)?;
     let lines = manifest.entries()?;
     let is_gone = |entry: &&Entry| entry.session_id.as_deref().is_some_and(|id| gone.contains(id));
     let line = |entry: &Entry| {
@@ -111,7 +124,7 @@ fn mark(request: &Request, gone: &HashSet<&str>, parted: &[(String, String)]) ->
         children.extend(own.map(|(_, child)| child.clone()));
         children.sort();
         children.dedup();
-        Entry { gone_at: Some(request.now), children, ..entry.clone() }
+        Entry { gone_at: Some(now), children, ..entry.clone() }
     };
     let ours = lines.current().into_values().filter(|entry| entry.only_copy);
     let mut marks: Vec<Entry> = ours.filter(is_gone).map(line).collect();

@@ -32,7 +32,10 @@ pub(super) fn run(
     let mut report = proposal.report("archive", args.which.dry_run);
     report["cold"] = json!(folder);
     let mut status = ExitStatus::Done;
-    if proposal.is_empty(terminal) {
+    let empty = proposal.is_empty(terminal);
+    if empty && !args.which.dry_run {
+        cold::settle(&store, &folder, environment.now())?;
+    } else if empty {
     } else if args.which.dry_run {
         proposal.rehearse(global, terminal)?;
     } else if proposal.is_agreed(args.which.yes, terminal)? {

@@ -115,11 +115,29 @@ fn of_a_killed_cold_archive_every_session_is_in_the_store_or_in_the_folder() {
     assert!(killed > 0, "no run was caught");
     env.run_words(&archive).ok();
     assert_eq!(env.store().count("FROM sessions"), 0);
-    let lines = parsed_lines(&env.text("cold/manifest.jsonl"));
+    // A kill between a line and its end leaves nothing to mend.
+    let lines = parsed_lines(&(env.text("cold/manifest.jsonl").trim_end().to_owned() + "\n"));
     let gone: BTreeSet<String> =
         lines.iter().filter(|l| l["gone_at"].is_number()).map(|l| text(&l["session_id"])).collect();
     assert_eq!(gone, all);
     env.run("verify cold").ok().says("200 files intact");
     env.run("restore cold --into ../home/.hermes/state.db").ok();
     assert_eq!(env.run("export - --messages all").ok().stdout, before);
+}
+
+#[test]
+fn marks_that_a_killed_cold_archive_did_not_write_are_written_when_nothing_is_left_to_move() {
+    let env = Env::with((0..3).map(|n| session(format!("s{n}")).user("hello")));
+    let archive = "archive --cold cold --older-than 0 --yes";
+    env.run(archive).ok();
+    let whole = env.text("cold/manifest.jsonl");
+    assert_eq!(parsed_lines(&whole).iter().filter(|line| line["gone_at"].is_number()).count(), 3);
+    let marks = whole.match_indices('\n').nth(2).unwrap().0 + 1;
+    for length in [marks, marks + 100, whole.len() - 2, whole.len() - 1] {
+        fs::write(env.work("cold/manifest.jsonl"), &whole[..length]).unwrap();
+        env.run(archive).ok();
+        let lines = parsed_lines(&(env.text("cold/manifest.jsonl").trim_end().to_owned() + "\n"));
+        let gone = lines.iter().filter(|line| line["gone_at"].is_number());
+        assert_eq!(gone.map(|line| text(&line["session_id"])).collect::<BTreeSet<_>>().len(), 3);
+    }
 }

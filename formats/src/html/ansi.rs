@@ -162,17 +162,14 @@ mod tests {
     #[test]
     fn styles_become_classes() {
         for (text, markup) in [
-            ("\u{1b}[31mred\u{1b}[0m plain", "<span class=\"f1\">red</span> plain"),
+            ("\u{1b}[31mred\u{1b}[0m plain", "<i class=f1>red</i> plain"),
             (
                 "\u{1b}[1;92mok\u{1b}[22m.\u{1b}[39m!",
-                "<span class=\"B f10\">ok</span><span class=\"f10\">.</span>!",
+                "<i class=\"B f10\">ok</i><i class=f10>.</i>!",
             ),
-            ("\u{1b}[38;5;196mx\u{1b}[m", "<span class=\"f9\">x</span>"),
-            (
-                "\u{1b}[48;2;0;0;200mx\u{1b}[0;3my",
-                "<span class=\"g12\">x</span><span class=\"I\">y</span>",
-            ),
-            ("\u{1b}[7mx\u{1b}[27my", "<span class=\"f15 g8\">x</span>y"),
+            ("\u{1b}[38;5;196mx\u{1b}[m", "<i class=f9>x</i>"),
+            ("\u{1b}[48;2;0;0;200mx\u{1b}[0;3my", "<i class=g12>x</i><i class=I>y</i>"),
+            ("\u{1b}[7mx\u{1b}[27my", "<i class=\"f15 g8\">x</i>y"),
         ] {
             assert_eq!(coloured(text).0, markup, "{text:?}");
         }

@@ -24,6 +24,11 @@ pub(super) fn block(info: &str, text: &str) -> Markup {
     framed(text, Some(language), &coloured(language_named(language), text))
 }
 
+/// A text below its name.
+pub(super) fn named(name: &str, text: &str) -> Markup {
+    framed(text, Some(name), &shown(text))
+}
+
 /// What a file of this name holds.
 pub(super) fn file(name: &str, text: &str) -> Markup {
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
@@ -55,14 +60,13 @@ pub(super) fn framed(text: &str, label: Option<&str>, inner: &Markup) -> Markup 
 
 /// The tag that begins a block.
 fn begin(label: Option<&str>, is_wide: bool) -> String {
-    match label {
-        None if is_wide => "<pre tabindex=0>".to_owned(),
-        None => "<pre>".to_owned(),
-        Some(label) => {
-            let tag = html! { pre data-l=(label) tabindex=[is_wide.then_some("0")] {} };
-            tag.0.trim_end_matches("</pre>").to_owned()
-        }
+    let focus = if is_wide { " tabindex=0" } else { "" };
+    let Some(label) = label else { return format!("<pre{focus}>") };
+    if label.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return format!("<pre data-l={label}{focus}>");
     }
+    let tag = html! { pre data-l=(label) tabindex=[is_wide.then_some("0")] {} };
+    tag.0.trim_end_matches("</pre>").to_owned()
 }
 
 /// A language by its name in a fence or the suffix of its files. Languages that look like
@@ -105,7 +109,9 @@ fn coloured(language: Option<Lang>, text: &str) -> Markup {
     };
     let mut spans = Spans::default();
     for span in highlight(language, text) {
-        spans.push(class(span.kind), span.text);
+        // Most of a JSON document is strings; its names are what is looked for.
+        let is_plain = language == Lang::Json && span.kind == Kind::String;
+        spans.push(if is_plain { "" } else { class(span.kind) }, span.text);
     }
     spans.finish()
 }
@@ -131,10 +137,10 @@ mod tests {
     fn code_is_coloured_by_classes() {
         assert_eq!(
             block("rs", "let x = \"<b>\"; // no").0,
-            "<pre data-l=\"rs\"><span class=\"k\">let</span> x = <span class=\"s\">\
-             \"&lt;b&gt;\"</span>; <span class=\"c\">// no</span></pre>"
+            "<pre data-l=rs><i class=k>let</i> x = <i class=s>\"&lt;b&gt;\"</i>; \
+             <i class=c>// no</i></pre>"
         );
-        assert!(file("a/b.py", "def f(): pass").0.contains("<span class=\"k\">def</span>"));
+        assert!(file("a/b.py", "def f(): pass").0.contains("<i class=k>def</i>"));
         assert_eq!(block("", "let").0, "<pre>let</pre>");
         assert_eq!(block("\"><b>", "x").0, "<pre data-l=\"&quot;&gt;&lt;b&gt;\">x</pre>");
     }

@@ -61,7 +61,7 @@ fn is_header(lines: &[&str], at: usize) -> bool {
 fn unchanged(line: &str) -> Markup {
     let is_heading = ["@@", "*** ", "diff ", "index ", "--- ", "+++ "];
     if is_heading.iter().any(|start| line.starts_with(start)) {
-        html! { span.h { (shown(line)) } }
+        PreEscaped(format!("<i class=h>{}</i>", shown(line).0))
     } else {
         shown(line)
     }
@@ -140,16 +140,13 @@ mod tests {
             markup.contains("<del>-let b = <b>2</b>;\n</del><ins>+let b = <b>3</b>;</ins>"),
             "{markup}"
         );
-        assert!(markup.contains("</span> let a = 1;\n"), "{markup}");
+        assert!(markup.contains("</i> let a = 1;\n"), "{markup}");
     }
 
     #[test]
     fn headers_and_hunks_stand_out_and_markup_does_not_act() {
         let markup = unified("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-<i>\n+<b>\n+c\n").0;
-        assert!(
-            markup.contains("<span class=\"h\">--- a/x\n</span><span class=\"h\">+++ b/x\n</span>"),
-            "{markup}"
-        );
+        assert!(markup.contains("<i class=h>--- a/x\n</i><i class=h>+++ b/x\n</i>"), "{markup}");
         assert!(
             markup.contains("<del>-&lt;i&gt;\n</del><ins>+&lt;b&gt;\n</ins><ins>+c\n</ins>"),
             "{markup}"

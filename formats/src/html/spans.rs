@@ -13,7 +13,7 @@ pub(super) struct Spans {
 }
 
 impl Spans {
-    /// Adds text of this class; an empty class is none.
+    /// Adds text of this class, or of several with blanks between; an empty class is none.
     pub(super) fn push(&mut self, class: &str, text: &str) {
         if text.is_empty() {
             return;
@@ -35,11 +35,11 @@ impl Spans {
         if self.class.is_empty() {
             show(&self.run, &mut self.out);
         } else if !self.run.is_empty() {
-            self.out.push_str("<span class=\"");
-            self.out.push_str(&self.class);
-            self.out.push_str("\">");
+            // A page of code has thousands of these.
+            let quote = if self.class.contains(' ') { "\"" } else { "" };
+            self.out.extend(["<i class=", quote, &self.class, quote, ">"]);
             show(&self.run, &mut self.out);
-            self.out.push_str("</span>");
+            self.out.push_str("</i>");
         }
         self.run.clear();
     }

@@ -131,9 +131,9 @@ impl Fields {
         }
     }
 
-    /// What no view has taken and that says something.
+    /// What no view has taken and that says something: texts as they are, each below its name, and
+    /// the rest as JSON.
     fn rest(&mut self) -> Markup {
-        let map = std::mem::take(&mut self.map);
         let tells = |value: &Json| match value {
             Json::Null => false,
             Json::String(text) => !text.is_empty(),
@@ -141,19 +141,35 @@ impl Fields {
             Json::Object(map) => !map.is_empty(),
             Json::Bool(_) | Json::Number(_) => true,
         };
-        let map: Map<_, _> = map.into_iter().filter(|(_, value)| tells(value)).collect();
+        let (mut texts, mut map) = (Vec::new(), Map::new());
+        for (name, value) in std::mem::take(&mut self.map) {
+            match value {
+                // A name that is long says something itself, and is not for a label.
+                Json::String(text) if is_long(&text) && !is_long(&name) => texts.push((name, text)),
+                value if tells(&value) => drop(map.insert(name, value)),
+                _ => {}
+            }
+        }
         html! {
             @if let Some(text) = self.text.take() { (code::block("", &text)) }
+            @for (name, text) in texts { (code::named(&name, &text)) }
             @if let Some(line) = on_a_line(&map) { p.note { (shown(&line)) } }
             @else if !map.is_empty() { (code::block("json", &format!("{:#}", Json::Object(map)))) }
         }
     }
 }
 
+/// A text that does not fit on a line with others.
+fn is_long(text: &str) -> bool {
+    text.len() > LINE || text.contains('\n')
+}
+
+/// What is short enough to be one line.
+const LINE: usize = 70; // bytes
+
 /// A few short values, as one line.
 fn on_a_line(map: &Map<String, Json>) -> Option<String> {
     const MOST: usize = 4;
-    const LONGEST: usize = 70; // bytes
     let value = |value: &Json| match value {
         Json::String(text) => Some(text.clone()).filter(|text| !text.contains('\n')),
         Json::Number(number) => Some(number.to_string()),
@@ -163,7 +179,7 @@ fn on_a_line(map: &Map<String, Json>) -> Option<String> {
     let pair = |(name, json): (&String, &Json)| Some(format!("{name}: {}", value(json)?));
     let pairs: Option<Vec<String>> = map.iter().map(pair).collect();
     let line = pairs.filter(|pairs| (1..=MOST).contains(&pairs.len()))?.join(" · ");
-    (line.len() <= LONGEST).then_some(line)
+    (line.len() <= LINE).then_some(line)
 }
 
 /// A part of a result.
@@ -255,8 +271,9 @@ fn asked_for(
         _ => None,
     };
     // A short headline says it all, and need not be said twice.
-    let is_said =
-        |value: &Json| value.as_str() == headline && headline.is_some_and(|h| h.len() < 70);
+    let is_said = |value: &Json| {
+        value.as_str() == headline && headline.is_some_and(|headline| !is_long(headline))
+    };
     asked.map.retain(|_, value| !is_said(value));
     html! { (view.unwrap_or_default()) (asked.rest()) }
 }

@@ -8,6 +8,7 @@
 //! ([`filter`], [`progress`], [`formats::model`]). What holds everywhere stands in `ARCHITECTURE.md`.
 
 pub mod backup;
+pub mod bucket;
 pub mod care;
 pub mod cli;
 pub mod export;

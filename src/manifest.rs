@@ -178,6 +178,22 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// The entry that counts for each path, without those of sessions that have another path since.
+    pub fn counting(&self) -> HashMap<&str, &Entry> {
+        let mut by_path = self.current();
+        let mut by_session = HashMap::new();
+        for entry in &self.entries {
+            if let Some(slot) = entry.slot() {
+                by_session.insert(slot, entry.path.as_str());
+            }
+        }
+        by_path.retain(|path, entry| {
+            let newest = entry.slot().and_then(|slot| by_session.get(&slot));
+            newest.is_none_or(|newest| newest == path)
+        });
+        by_path
+    }
+
     /// The entry that counts for each path.
     pub fn current(&self) -> HashMap<&str, &Entry> {
         self.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect()

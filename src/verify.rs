@@ -1,6 +1,6 @@
 //! Whether files are still what the manifest says, and whether the store has more than they do.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::iter::repeat;
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use formats::FORMATS;
 use serde::Serialize;
 
+use crate::bucket;
 use crate::export::is_staging;
 use crate::manifest::{self, Entry, Manifest};
 use crate::progress::Progress;
@@ -89,6 +90,15 @@ pub struct Grown {
 }
 
 impl Report {
+    /// All paths that it names, for whoever knows better where those files are.
+    #[cfg(feature = "object-store")]
+    pub(crate) fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let Self { missing, changed, stale, unlisted, closed, bad_lines, .. } = self;
+        let paths = [missing, changed, stale, unlisted].into_iter().flatten();
+        let closed = closed.iter_mut().map(|closed| &mut closed.path);
+        paths.chain(closed).chain(bad_lines.iter_mut().map(|bad| &mut bad.manifest))
+    }
+
     /// Whether nothing differs.
     pub fn is_clean(&self) -> bool {
         let Self { intact: _, missing, changed, stale, unlisted, closed, bad_lines, store } = self;
@@ -125,13 +135,60 @@ pub fn verify(
         }
         report.check(&folder, &manifest, identities, progress)?;
         let whole = |entry: &&Entry| entry.disclosure.is_none();
-        archived.extend(current(&manifest).into_values().filter(whole).cloned());
+        archived.extend(manifest.counting().into_values().filter(whole).cloned());
     }
     if let Some(path) = store {
         report.store = Some(store::read(path, |snapshot| compare(snapshot, &archived))?);
     }
     report.sort();
     Ok(report)
+}
+
+/// Verifies files that lie elsewhere, under these names. The folder has their manifest alone; `bring` puts
+/// some of the files there, so far as there are such, and they are removed again.
+#[cfg(feature = "object-store")]
+pub(crate) fn verify_elsewhere(
+    folder: &Path,
+    names: &BTreeSet<String>,
+    mut bring: impl FnMut(&[&Entry]) -> Result<(), bucket::Error>,
+    store: Option<&Path>,
+    identities: &Identities,
+    progress: &dyn Progress,
+) -> Result<Report, Error> {
+    const AT_ONCE: usize = 32;
+    let manifest = Manifest::read(folder)?;
+    let (by_path, said) = (manifest.current(), Said::of(&manifest));
+    let mut report = Report::default();
+    let bad = |line| BadLine { manifest: folder.join(manifest::NAME), line };
+    report.bad_lines.extend(manifest.unreadable.iter().copied().map(bad));
+    let unlisted = names.iter().filter(|name| {
+        let is_known = by_path.contains_key(name.as_str()) || *name == manifest::NAME;
+        is_ours(name) && !is_known && !name.starts_with('.')
+    });
+    report.unlisted.extend(unlisted.map(|name| folder.join(name)));
+    progress.begin(by_path.len() as u64);
+    let entries: Vec<&Entry> = by_path.into_values().collect();
+    for entries in entries.chunks(AT_ONCE) {
+        bring(entries)?;
+        for entry in entries {
+            report.check_line(folder, entry, &said, identities)?;
+            let _ = fs::remove_file(folder.join(&entry.path)); // it may have been missing
+            progress.step();
+        }
+    }
+    if let Some(path) = store {
+        let whole = |entry: &&Entry| entry.disclosure.is_none();
+        let archived: Vec<Entry> =
+            manifest.counting().into_values().filter(whole).cloned().collect();
+        report.store = Some(store::read(path, |snapshot| compare(snapshot, &archived))?);
+    }
+    report.sort();
+    Ok(report)
+}
+
+/// Whether a file of this name is in a format of ours.
+fn is_ours(name: &str) -> bool {
+    FORMATS.iter().any(|format| name.ends_with(&format!(".{}", format.extension)))
 }
 
 /// What can go wrong with a verification itself.
@@ -154,6 +211,9 @@ pub enum Error {
     /// There is nothing to verify by.
     #[error("there is no {} in {}", manifest::NAME, .0.display())]
     NoManifest(PathBuf),
+    /// An object store does not do what it should.
+    #[error(transparent)]
+    Bucket(#[from] bucket::Error),
     /// The user asked for an end.
     #[error("interrupted")]
     Cancelled,
@@ -166,6 +226,24 @@ impl Error {
         match missing {
             Some((path, source)) => Error::Io { path: path.clone(), source },
             None => Error::NoManifest(folder),
+        }
+    }
+}
+
+/// What all lines of a manifest say together.
+struct Said<'m> {
+    /// The paths that sessions have now.
+    counting: HashSet<&'m str>,
+    /// What any line says of a path.
+    digests: HashSet<(&'m str, &'m str)>,
+}
+
+impl<'m> Said<'m> {
+    fn of(manifest: &'m Manifest) -> Self {
+        let digest = |entry: &'m Entry| (entry.path.as_str(), entry.sha256.as_str());
+        Self {
+            counting: manifest.counting().into_keys().collect(),
+            digests: manifest.entries.iter().map(digest).collect(),
         }
     }
 }
@@ -191,22 +269,6 @@ fn by_folder(targets: &[PathBuf]) -> BTreeMap<PathBuf, Option<BTreeSet<String>>>
     folders
 }
 
-/// The entry that counts for each path, without those of sessions that were renamed since.
-fn current(manifest: &Manifest) -> HashMap<&str, &Entry> {
-    let mut by_path = manifest.current();
-    let mut by_session = HashMap::new();
-    for entry in &manifest.entries {
-        if let Some(slot) = entry.slot() {
-            by_session.insert(slot, entry.path.as_str());
-        }
-    }
-    by_path.retain(|path, entry| {
-        let newest = entry.slot().and_then(|slot| by_session.get(&slot));
-        newest.is_none_or(|newest| newest == path)
-    });
-    by_path
-}
-
 impl Report {
     fn check(
         &mut self,
@@ -215,22 +277,30 @@ impl Report {
         identities: &Identities,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
-        let (by_path, counting) = (manifest.current(), current(manifest));
-        let said: HashSet<(&str, &str)> =
-            manifest.entries.iter().map(|e| (e.path.as_str(), e.sha256.as_str())).collect();
+        let (by_path, said) = (manifest.current(), Said::of(manifest));
         progress.begin(by_path.len() as u64);
-        for (name, entry) in &by_path {
+        for entry in by_path.values() {
             if progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            let excused = !counting.contains_key(name);
-            if self.check_file(folder, entry, excused, &said)? == Found::Intact
-                && entry.sealed_to.is_some()
-                && !identities.is_empty()
-            {
-                self.open(folder.join(&entry.path), identities);
-            }
+            self.check_line(folder, entry, &said, identities)?;
             progress.step();
+        }
+        Ok(())
+    }
+
+    fn check_line(
+        &mut self,
+        folder: &Path,
+        entry: &Entry,
+        said: &Said<'_>,
+        identities: &Identities,
+    ) -> Result<(), Error> {
+        if self.check_file(folder, entry, said)? == Found::Intact
+            && entry.sealed_to.is_some()
+            && !identities.is_empty()
+        {
+            self.open(folder.join(&entry.path), identities);
         }
         Ok(())
     }
@@ -239,8 +309,7 @@ impl Report {
         &mut self,
         folder: &Path,
         entry: &Entry,
-        excused: bool,
-        said: &HashSet<(&str, &str)>,
+        said: &Said<'_>,
     ) -> Result<Found, Error> {
         let path = folder.join(&entry.path);
         let is_elsewhere = manifest::link_on_the_way(folder, &entry.path).is_some();
@@ -251,7 +320,7 @@ impl Report {
                 return Ok(Found::Other);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if !excused {
+                if said.counting.contains(entry.path.as_str()) {
                     self.missing.push(path);
                 }
                 return Ok(Found::Other);
@@ -262,7 +331,7 @@ impl Report {
         if entry.sha256 == found.sha256 {
             self.intact += 1;
             return Ok(Found::Intact);
-        } else if said.contains(&(entry.path.as_str(), found.sha256.as_str())) {
+        } else if said.digests.contains(&(entry.path.as_str(), found.sha256.as_str())) {
             self.stale.push(path);
         } else {
             self.changed.push(path);
@@ -310,7 +379,7 @@ impl Report {
                 let file = file.map_err(failed)?;
                 let name = file.file_name().to_string_lossy().into_owned();
                 let path = if inner.is_empty() { name.clone() } else { format!("{inner}/{name}") };
-                let ours = FORMATS.iter().any(|f| name.ends_with(&format!(".{}", f.extension)));
+                let ours = is_ours(&name);
                 let known = listed.contains_key(path.as_str()) || path == manifest::NAME;
                 if ours && !known && !is_staging(&name) {
                     self.unlisted.push(file.path());

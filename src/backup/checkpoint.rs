@@ -50,6 +50,17 @@ impl Checkpoint {
         now.store.is_some() && now.folder.is_some() && last == Some(now)
     }
 
+    /// Stands for all this of a backup elsewhere, which looks like `stamp`; `None` where a later write to
+    /// the store might not show.
+    #[cfg(feature = "object-store")]
+    pub(super) fn digest(&self, stamp: &str) -> Option<String> {
+        self.store.as_ref()?;
+        let mut hasher = manifest::Hasher::default();
+        hasher.update(&serde_json::to_vec(self).ok()?);
+        hasher.update(stamp.as_bytes());
+        Some(hasher.finish().sha256)
+    }
+
     /// Records that the run ended well; unless the store was steady it says nothing of that.
     pub(super) fn write(&self, folder: &Path, is_steady: bool) -> Result<(), Error> {
         let own = folder.join(OWN);

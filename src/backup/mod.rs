@@ -7,6 +7,8 @@
 mod checkpoint;
 pub mod cold;
 mod lock;
+#[cfg(feature = "object-store")]
+pub mod remote;
 pub mod restore;
 mod snapshots;
 
@@ -16,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::bucket;
 use crate::export::{
     self, Encoding, Lineage, Listing, Look, Names, Overwrite, Pattern, Reach, Record, Renewal,
     Target,
@@ -34,8 +37,6 @@ pub use snapshots::Retention;
 pub struct Request {
     /// The store.
     pub store: PathBuf,
-    /// The folder that holds the backup.
-    pub folder: PathBuf,
     /// Which sessions.
     pub selection: Selection,
     /// Whether a copy of the whole store is kept, too, and for how long.
@@ -126,6 +127,9 @@ pub enum Error {
     /// The manifest cannot be read.
     #[error(transparent)]
     Manifest(#[from] crate::manifest::Error),
+    /// An object store does not do what it should.
+    #[error(transparent)]
+    Bucket(#[from] bucket::Error),
 }
 
 impl Error {
@@ -140,27 +144,41 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The same about another place, where the folder that it names is one for a while.
+    #[cfg(feature = "object-store")]
+    fn about(self, place: String) -> Self {
+        let folder = PathBuf::from(place);
+        match self {
+            Error::Unsealed(_) => Error::Unsealed(folder),
+            Error::Closed { source, .. } => Error::Closed { folder, source },
+            Error::NoBackup(_) => Error::NoBackup(folder),
+            other => other,
+        }
+    }
+}
+
 fn failed<'p>(doing: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> Error + 'p {
     move |source| Error::Io { doing, path: path.to_owned(), source }
 }
 
-/// Brings the backup up to date with the store.
-pub fn run(request: &Request, progress: &dyn Progress) -> Result<Summary, Error> {
+/// Brings the backup in a folder up to date with the store.
+pub fn run(request: &Request, folder: &Path, progress: &dyn Progress) -> Result<Summary, Error> {
     // Before anything is made: the store must be there.
     let begun = Instant::now();
     let state = store::file_state(&request.store)?;
-    let _lock = Lock::take(&request.folder)?;
-    check_seal(&request.folder, request.recipients.as_deref())?;
+    let _lock = Lock::take(folder)?;
+    check_seal(folder, request.recipients.as_deref())?;
     let checkpoint = Checkpoint::of(request, &state);
     let mut summary = Summary::default();
-    if checkpoint.is_reached(&request.folder) {
+    if checkpoint.is_reached(folder) {
         summary.idle = true;
     } else {
         summary.sessions =
-            export::run(&request.store, &request.export(), &mut io::sink(), progress)?;
+            export::run(&request.store, &request.export(folder), &mut io::sink(), progress)?;
     }
     if let Some(retention) = &request.copies {
-        let (copy, removed) = snapshots::add(request, retention)?;
+        let (copy, removed) = snapshots::add(request, folder, retention)?;
         summary.copy = Some(copy);
         summary.removed = removed;
     }
@@ -168,7 +186,7 @@ pub fn run(request: &Request, progress: &dyn Progress) -> Result<Summary, Error>
     if summary.is_whole() {
         let now = request.now + begun.elapsed().as_secs_f64();
         let is_steady = store::file_state(&request.store)? == state && state.is_settled(now);
-        checkpoint.write(&request.folder, is_steady)?;
+        checkpoint.write(folder, is_steady)?;
     }
     Ok(summary)
 }
@@ -181,12 +199,12 @@ impl Summary {
 }
 
 impl Request {
-    fn export(&self) -> export::Request {
+    fn export(&self, folder: &Path) -> export::Request {
         export::Request {
             selection: self.selection.clone(),
             listing: self.listing,
             renewal: Renewal::Changed(self.look),
-            ..record_request(&self.folder, self.recipients.clone(), self.now)
+            ..record_request(folder, self.recipients.clone(), self.now)
         }
     }
 }

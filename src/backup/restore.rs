@@ -19,8 +19,6 @@ use crate::unpack;
 
 /// What to restore, and where to.
 pub struct Request {
-    /// The backup.
-    pub folder: PathBuf,
     /// Ids, or beginnings of such; all sessions where there is none.
     pub ids: Vec<String>,
     /// The store; it is made where there is none.
@@ -61,15 +59,30 @@ pub struct Restored {
     pub differing: Vec<(String, String)>,
 }
 
-/// Restores what the request names.
-pub fn restore(request: &Request, progress: &dyn Progress) -> Result<Restored, Error> {
-    let manifest = Manifest::read(&request.folder)?;
+/// Restores what the request names from the backup in a folder.
+pub fn restore(
+    request: &Request,
+    folder: &Path,
+    progress: &dyn Progress,
+) -> Result<Restored, Error> {
+    restore_brought(request, folder, |_| Ok(()), progress)
+}
+
+/// The same, where the folder has the manifest alone until `bring` puts the files there that are needed.
+pub(super) fn restore_brought(
+    request: &Request,
+    folder: &Path,
+    bring: impl FnOnce(&[&Entry]) -> Result<(), Error>,
+    progress: &dyn Progress,
+) -> Result<Restored, Error> {
+    let manifest = Manifest::read(folder)?;
     let mut restored = Restored::default();
-    let chosen = chosen(request, &manifest, &mut restored)?;
-    check_key(request, &chosen)?;
+    let chosen = chosen(request, folder, &manifest, &mut restored)?;
+    bring(&chosen)?;
+    check_key(request, folder, &chosen)?;
     let mut whole = Vec::new();
     for &entry in &chosen {
-        let path = request.folder.join(&entry.path);
+        let path = folder.join(&entry.path);
         match fault(&path, entry) {
             None => whole.push((path, entry.session_id.clone().unwrap_or_default())),
             Some(fault) => restored.damaged.push((path, fault)),
@@ -107,13 +120,14 @@ impl Request {
 /// The lines that are meant, in the order of their paths.
 fn chosen<'m>(
     request: &Request,
+    folder: &Path,
     manifest: &'m Manifest,
     restored: &mut Restored,
 ) -> Result<Vec<&'m Entry>, Error> {
     let whole = |entry: &&Entry| entry.mark.is_some() && entry.redacted == Redacted::No(false);
-    let mut lines: Vec<&Entry> = manifest.current().into_values().filter(whole).collect();
+    let mut lines: Vec<&Entry> = manifest.counting().into_values().filter(whole).collect();
     if lines.is_empty() {
-        return Err(Error::NoBackup(request.folder.clone()));
+        return Err(Error::NoBackup(folder.to_owned()));
     }
     lines.sort_by(|a, b| a.path.cmp(&b.path));
     if request.ids.is_empty() {
@@ -169,13 +183,13 @@ fn reunite(request: &Request, chosen: &[&Entry]) -> Result<(), Error> {
 }
 
 /// Whether there is a key for what is encrypted, as one of the files shows.
-fn check_key(request: &Request, chosen: &[&Entry]) -> Result<(), Error> {
+fn check_key(request: &Request, folder: &Path, chosen: &[&Entry]) -> Result<(), Error> {
     let sealed = |entry: &&&Entry| entry.sealed_to.is_some();
     let Some(entry) = chosen.iter().find(sealed) else { return Ok(()) };
-    let path = request.folder.join(&entry.path);
+    let path = folder.join(&entry.path);
     match File::open(&path).and_then(|file| unpack::reader(file, &request.identities)) {
         Err(source) if source.kind() == io::ErrorKind::PermissionDenied => {
-            Err(Error::Closed { folder: request.folder.clone(), source })
+            Err(Error::Closed { folder: folder.to_owned(), source })
         }
         // A damaged file is named with the others.
         Ok(_) | Err(_) => Ok(()),

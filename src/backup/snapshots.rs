@@ -69,15 +69,16 @@ fn last_of(
 /// Adds a copy, with its SHA-256 beside it, and removes those that are not to be kept.
 pub(super) fn add(
     request: &Request,
+    backup: &Path,
     retention: &Retention,
 ) -> Result<(PathBuf, Vec<PathBuf>), Error> {
-    let folder = request.folder.join(FOLDER);
+    let folder = backup.join(FOLDER);
     fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
     check_room(&request.store, &folder)?;
     #[expect(clippy::cast_possible_truncation, reason = "no clock shows more seconds than an i64")]
     let now = Timestamp::from_second(request.now as i64).unwrap_or_default();
     let name = format!("state-{}.db", now.strftime(STAMP));
-    let staging = tempfile::tempdir_in(request.folder.join(OWN)).map_err(failed("use", &folder))?;
+    let staging = tempfile::tempdir_in(backup.join(OWN)).map_err(failed("use", &folder))?;
     let (name, copy) = match request.recipients.as_deref() {
         None => (name.clone(), copied(request, staging.path().join(&name))?),
         Some(recipients) => {

@@ -8,10 +8,13 @@ use serde_json::json;
 use super::environment::Environment;
 use super::exit::UsageError;
 use super::keys::RecipientArgs;
+use super::place::Place;
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
 use crate::backup::{self, Request, Retention, Summary};
+#[cfg(feature = "object-store")]
+use crate::bucket::Bucket;
 use crate::export::{Listing, Look};
 
 /// Keep a folder up to date with the store
@@ -74,9 +77,13 @@ pub(super) fn run(
     if args.folder.as_os_str().is_empty() {
         return Err(UsageError::new("DIR is empty").into());
     }
+    let place = Place::named(&args.folder, environment)?;
+    if args.snapshot && !matches!(place, Place::Folder(_)) {
+        let message = "--snapshot copies the database to folders, to no object store";
+        return Err(UsageError::new(message).into());
+    }
     let request = Request {
         store: environment.store(global)?,
-        folder: environment.expand(&args.folder),
         selection: args.select.selection(environment, terminal)?,
         copies: args.snapshot.then_some(Retention {
             daily: args.keep_daily.unwrap_or(0),
@@ -88,8 +95,16 @@ pub(super) fn run(
         now: environment.now(),
         listing: if global.json { Listing::Wanted } else { Listing::Unwanted },
     };
-    let summary = backup::run(&request, &terminal.progress())?;
-    tell(&request, &summary, terminal);
+    let progress = terminal.progress();
+    let summary = match &place {
+        Place::Folder(folder) => backup::run(&request, folder, &progress)?,
+        #[cfg(feature = "object-store")]
+        Place::Bucket(address) => {
+            let bucket = Bucket::open(address, &environment.variables(), &progress)?;
+            backup::remote::run(&request, &bucket, &progress)?
+        }
+    };
+    tell(&place, &summary, terminal);
     if global.json {
         terminal::print(&format!("{}\n", as_json(&summary)))?;
     }
@@ -97,7 +112,7 @@ pub(super) fn run(
     Ok(if sound { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
-fn tell(request: &Request, summary: &Summary, terminal: &Terminal) {
+fn tell(place: &Place, summary: &Summary, terminal: &Terminal) {
     let sessions = &summary.sessions;
     for failure in &sessions.failures {
         let session = failure.session.as_deref().unwrap_or("a session");
@@ -117,9 +132,8 @@ fn tell(request: &Request, summary: &Summary, terminal: &Terminal) {
         return;
     }
     terminal.done(&format!(
-        "Backed up {} sessions to {}; {} were unchanged, {} have left the store and stay",
+        "Backed up {} sessions to {place}; {} were unchanged, {} have left the store and stay",
         sessions.exported,
-        request.folder.display(),
         sessions.unchanged,
         sessions.gone.len(),
     ));

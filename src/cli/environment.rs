@@ -75,6 +75,16 @@ impl Environment {
         env::var(name).ok().filter(|value| !value.trim().is_empty())
     }
 
+    /// All variables; what reaches object stores knows which of them are for it.
+    #[cfg(feature = "object-store")]
+    #[expect(clippy::unused_self, reason = "the environment is read here alone")]
+    pub(super) fn variables(&self) -> Vec<(String, String)> {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        env::vars_os().filter_map(text).collect()
+    }
+
     /// The WebUI's folder.
     pub(super) fn webui(&self) -> PathBuf {
         match env::var_os("HERMES_WEBUI_STATE_DIR").filter(|value| !value.is_empty()) {

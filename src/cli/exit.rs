@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::terminal::{self, Terminal};
 #[cfg(feature = "hub")]
 use crate::hub;
-use crate::{backup, export, import, scan, store, verify};
+use crate::{backup, bucket, export, import, scan, store, verify};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +126,12 @@ fn status(error: &anyhow::Error) -> ExitStatus {
         if matches!(cause.downcast_ref(), Some(backup::Error::Running { .. })) {
             return ExitStatus::InUse;
         }
+        match of_bucket(cause) {
+            Some(bucket::Error::Cancelled) => return ExitStatus::Interrupted,
+            Some(bucket::Error::Overtaken(_)) => return ExitStatus::InUse,
+            Some(error) if error.is_misuse() => return ExitStatus::Usage,
+            Some(_) | None => {}
+        }
         if matches!(cause.downcast_ref(), Some(export::Error::Cancelled))
             || matches!(cause.downcast_ref(), Some(backup::Error::Export(export::Error::Cancelled)))
             || matches!(cause.downcast_ref(), Some(backup::Error::Import(import::Error::Cancelled)))
@@ -161,8 +167,21 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         if let Some(hint) = cause.downcast_ref().and_then(backup::Error::hint) {
             return Some(hint.to_owned());
         }
+        if let Some(hint) = of_bucket(cause).and_then(bucket::Error::hint) {
+            return Some(hint.to_owned());
+        }
         of_store(cause)?.hint().map(str::to_owned)
     })
+}
+
+/// An object store's part of an error.
+fn of_bucket<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e bucket::Error> {
+    match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(backup::Error::Bucket(bucket)), _) | (_, Some(verify::Error::Bucket(bucket))) => {
+            Some(bucket)
+        }
+        _ => error.downcast_ref(),
+    }
 }
 
 /// The store's part of an error; other modules pass it on as their own.

@@ -10,6 +10,7 @@ use super::environment::Environment;
 use super::exit::UsageError;
 use super::import::reason;
 use super::keys::IdentityArgs;
+use super::place::refuse_bucket;
 use super::terminal::Terminal;
 use super::{ExitStatus, Global};
 use crate::backup;
@@ -117,7 +118,10 @@ pub(super) fn cold_folder(
         Some(folder) if folder.as_os_str().is_empty() => {
             Err(UsageError::new("--cold: an empty path names no folder"))
         }
-        Some(folder) => Ok(environment.expand(folder)),
+        Some(folder) => {
+            refuse_bucket(folder, "--cold")?;
+            Ok(environment.expand(folder))
+        }
     }
 }
 

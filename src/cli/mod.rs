@@ -24,6 +24,7 @@ mod losses;
 mod man;
 mod missed;
 mod optimize;
+mod place;
 mod program;
 mod prune;
 mod redaction;

@@ -8,9 +8,14 @@ use serde_json::json;
 use super::environment::Environment;
 use super::exit::UsageError;
 use super::keys::IdentityArgs;
+use super::place::Place;
 use super::terminal::{self, Terminal};
 use super::{ExitStatus, Global};
+#[cfg(feature = "object-store")]
+use crate::backup::remote;
 use crate::backup::restore::{self, Gone, Request, Restored};
+#[cfg(feature = "object-store")]
+use crate::bucket::Bucket;
 use crate::import::{Mode, OnConflict};
 
 /// Put sessions from a backup into a store
@@ -56,8 +61,8 @@ pub(super) fn run(
     if args.into.as_os_str().is_empty() {
         return Err(UsageError::new("--into needs a file").into());
     }
+    let place = Place::named(&args.folder, environment)?;
     let request = Request {
-        folder: environment.expand(&args.folder),
         ids: args.ids.clone(),
         into: environment.expand(&args.into),
         on_conflict: if args.replace { OnConflict::Replace } else { OnConflict::Skip },
@@ -66,7 +71,15 @@ pub(super) fn run(
         mode: if args.dry_run { Mode::DryRun } else { Mode::Write },
         zone: environment.clock.zone.clone(),
     };
-    let restored = restore::restore(&request, &terminal.progress())?;
+    let progress = terminal.progress();
+    let restored = match &place {
+        Place::Folder(folder) => restore::restore(&request, folder, &progress)?,
+        #[cfg(feature = "object-store")]
+        Place::Bucket(address) => {
+            let bucket = Bucket::open(address, &environment.variables(), &progress)?;
+            remote::restore(&request, &bucket, &progress)?
+        }
+    };
     tell(args, &restored, terminal);
     if global.json {
         terminal::print(&format!("{}\n", as_json(args, &restored)))?;

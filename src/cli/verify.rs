@@ -9,8 +9,13 @@ use serde_json::json;
 use super::environment::Environment;
 use super::exit::UsageError;
 use super::keys::IdentityArgs;
+use super::place::Place;
 use super::terminal::{self, Terminal, one_line};
 use super::{ExitStatus, Global};
+#[cfg(feature = "object-store")]
+use crate::backup::remote;
+#[cfg(feature = "object-store")]
+use crate::bucket::Bucket;
 use crate::verify::{self, Report};
 
 /// Check exported files against their manifest, and the manifest against the store
@@ -49,7 +54,21 @@ pub(super) fn run(
     }
     let store = args.against_store.then(|| environment.store(global)).transpose()?;
     let identities = args.keys.identities(environment)?;
-    let report = verify::verify(&targets, store.as_deref(), &identities, &terminal.progress())?;
+    let places = args.targets.iter().map(|target| Place::named(target, environment));
+    let places = places.collect::<anyhow::Result<Vec<Place>>>()?;
+    let progress = terminal.progress();
+    let report = match &places[..] {
+        #[cfg(feature = "object-store")]
+        [Place::Bucket(address)] => {
+            let bucket = Bucket::open(address, &environment.variables(), &progress)?;
+            remote::verify(&bucket, store.as_deref(), &identities, &progress)?
+        }
+        #[cfg(feature = "object-store")]
+        places if places.iter().any(|place| matches!(place, Place::Bucket(_))) => {
+            return Err(UsageError::new("an object store is verified alone").into());
+        }
+        _ => verify::verify(&targets, store.as_deref(), &identities, &progress)?,
+    };
     if global.json {
         let mut object = json!({ "command": "verify", "clean": report.is_clean() });
         if let (Some(object), serde_json::Value::Object(report)) =

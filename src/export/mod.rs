@@ -48,7 +48,7 @@ pub use preview::{Preview, preview};
 pub use publish::Overwrite;
 pub(crate) use publish::sync_folder;
 pub use report::{Exported, Failure, Listed, Summary, Warning, Warnings};
-pub use run::run;
+pub use run::{run, run_for};
 pub(crate) use staging::is_staging;
 pub use survey::{Surveyed, survey};
 

@@ -1,5 +1,6 @@
 //! Where an export's files are staged, and how they get from there to where they were asked for.
 
+use std::collections::HashMap;
 use std::env;
 use std::fs;
 use std::io::{self, Write};
@@ -19,6 +20,8 @@ pub(super) struct Place {
     pub(super) folder: PathBuf,
     kind: Kind,
     ledger: Ledger,
+    /// The sizes of the files that the manifest is about, where those are elsewhere.
+    elsewhere: Option<HashMap<String, u64>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +43,31 @@ impl Place {
             Target::File(file) => (parent(file), Kind::Given),
             Target::Folder(folder) => (folder.clone(), Kind::Made),
         };
-        Some(Self { folder, kind, ledger: Ledger::default() })
+        Some(Self { folder, kind, ledger: Ledger::default(), elsewhere: None })
+    }
+
+    /// The same, where the manifest is about files that lie elsewhere.
+    pub(super) fn whose_files_are_at(self, elsewhere: HashMap<String, u64>) -> Self {
+        Self { elsewhere: Some(elsewhere), ..self }
+    }
+
+    /// Whether there is anything of this name.
+    pub(super) fn has(&self, path: &str) -> bool {
+        match &self.elsewhere {
+            Some(sizes) => sizes.contains_key(path),
+            None => fs::symlink_metadata(self.folder.join(path)).is_ok(),
+        }
+    }
+
+    /// How large the file of this name is.
+    pub(super) fn size_of(&self, path: &str) -> Option<u64> {
+        match &self.elsewhere {
+            Some(sizes) => sizes.get(path).copied(),
+            None => {
+                let meta = fs::symlink_metadata(self.folder.join(path)).ok()?;
+                meta.is_file().then(|| meta.len())
+            }
+        }
     }
 
     /// A staging folder there.

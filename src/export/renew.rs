@@ -1,7 +1,6 @@
 //! Which sessions have changed since they were last written, and which have left the store.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 
 use super::document::Document;
 use super::place::Place;
@@ -94,7 +93,7 @@ fn is_another(
     place: &Place,
 ) -> Result<bool, Error> {
     let is_only = line.only_copy || line.gone_at.is_some();
-    if !is_only || fs::symlink_metadata(place.folder.join(&line.path)).is_err() {
+    if !is_only || !place.has(&line.path) {
         return Ok(false);
     }
     Ok(match line.last_message_id {
@@ -168,8 +167,7 @@ fn readable(digest: Result<String, store::Error>) -> Result<String, Error> {
 
 /// Whether the file is there, and its session was in the store.
 fn is_there(entry: &Entry, place: &Place) -> bool {
-    let file = fs::symlink_metadata(place.folder.join(&entry.path));
-    entry.gone_at.is_none() && file.is_ok_and(|meta| meta.is_file() && meta.len() == entry.bytes)
+    entry.gone_at.is_none() && place.size_of(&entry.path) == Some(entry.bytes)
 }
 
 /// The ids of all sessions that can be read, as files would be named by them.

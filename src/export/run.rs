@@ -1,7 +1,7 @@
 //! One run over one snapshot: from the selection to files that wait for their names.
 
-use std::collections::BTreeMap;
-use std::io::Write;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
 use std::path::Path;
 
 use formats::Layout;
@@ -25,7 +25,28 @@ pub fn run(
     stream: &mut dyn Write,
     progress: &dyn Progress,
 ) -> Result<Summary, Error> {
-    let mut place = Place::of(&request.target);
+    run_in(Place::of(&request.target), store, request, stream, progress)
+}
+
+/// Runs an export into a folder from which files are taken to where others lie already: these, with
+/// their sizes. What the folder's manifest says of them holds, although the files are not in it.
+pub fn run_for(
+    there: HashMap<String, u64>,
+    store: &Path,
+    request: &Request,
+    progress: &dyn Progress,
+) -> Result<Summary, Error> {
+    let place = Place::of(&request.target).map(|place| place.whose_files_are_at(there));
+    run_in(place, store, request, &mut io::sink(), progress)
+}
+
+fn run_in(
+    mut place: Option<Place>,
+    store: &Path,
+    request: &Request,
+    stream: &mut dyn Write,
+    progress: &dyn Progress,
+) -> Result<Summary, Error> {
     let mut skipped = BTreeMap::new();
     loop {
         let written = store::read(store, |snapshot| {

@@ -24,7 +24,11 @@ mod indexes;
 mod jsonl;
 mod lineage;
 mod listing;
+#[cfg(any(feature = "hub", feature = "object-store"))]
+mod loopback;
 mod names;
+#[cfg(feature = "object-store")]
+mod objects;
 mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;

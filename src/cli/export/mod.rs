@@ -28,6 +28,7 @@ use jiff::tz::TimeZone;
 use super::environment::Environment;
 use super::exit::UsageError;
 use super::from::FromArgs;
+use super::place::refuse_bucket;
 use super::redaction::{RedactArgs, write_report};
 use super::select::SelectArgs;
 use super::terminal::{self, Terminal};
@@ -526,6 +527,7 @@ impl ExportArgs {
         if output.as_os_str().is_empty() {
             return Err(UsageError::new("OUTPUT is empty").into());
         }
+        refuse_bucket(output, "export")?;
         refuse_session_id(output, store)?;
         let output = environment.expand(output);
         refuse_own_files(&output, store)?;

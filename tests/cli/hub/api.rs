@@ -2,9 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-use super::http::{Answer, Request};
 use super::store::{Commit, Content, State, Storage, sha256};
 use super::{READ, WRITE};
+use crate::loopback::http::{Answer, Request};
 
 type Answered = Result<Answer, Answer>;
 

@@ -6,24 +6,26 @@ use std::net::TcpStream;
 
 use serde_json::{Value as Json, json};
 
-pub(super) struct Request {
-    pub(super) method: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
     /// Decoded, without the query.
-    pub(super) path: String,
+    pub(crate) path: String,
+    /// As it was sent.
+    pub(crate) query: String,
     headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
     /// The next request without its body; `None` where the client has closed the connection.
-    pub(super) fn head(from: &mut BufReader<TcpStream>) -> io::Result<Option<Self>> {
+    pub(crate) fn head(from: &mut BufReader<TcpStream>) -> io::Result<Option<Self>> {
         let mut line = String::new();
         if from.read_line(&mut line)? == 0 {
             return Ok(None);
         }
         let mut words = line.split_whitespace();
         let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-        let path = target.split_once('?').map_or(target, |(path, _)| path);
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut headers = Vec::new();
         loop {
             let mut line = String::new();
@@ -31,18 +33,19 @@ impl Request {
             let Some((name, value)) = line.trim_end().split_once(':') else { break };
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        Ok(Some(Self { method: method.to_owned(), path: decoded(path), headers, body: Vec::new() }))
+        let (method, path, query) = (method.to_owned(), decoded(path), query.to_owned());
+        Ok(Some(Self { method, path, query, headers, body: Vec::new() }))
     }
 
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
-    pub(super) fn read_body(&mut self, from: &mut BufReader<TcpStream>) -> io::Result<()> {
+    pub(crate) fn read_body(&mut self, from: &mut BufReader<TcpStream>) -> io::Result<()> {
         if self.header("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
             return self.read_chunks(from);
         }
@@ -64,16 +67,18 @@ impl Request {
         }
     }
 
-    pub(super) fn token(&self) -> Option<&str> {
+    #[cfg(feature = "hub")]
+    pub(crate) fn token(&self) -> Option<&str> {
         self.header("authorization")?.strip_prefix("Bearer ")
     }
 
-    pub(super) fn json(&self) -> Json {
+    #[cfg(feature = "hub")]
+    pub(crate) fn json(&self) -> Json {
         serde_json::from_slice(&self.body).unwrap_or(Json::Null)
     }
 
     /// The values of a field in a form or a query.
-    pub(super) fn fields(text: &str, name: &str) -> Vec<String> {
+    pub(crate) fn fields(text: &str, name: &str) -> Vec<String> {
         let fields = text.split('&').filter_map(|field| field.split_once('='));
         let named = fields.filter(|(key, _)| decoded(key) == name);
         named.map(|(_, value)| decoded(&value.replace('+', " "))).collect()
@@ -97,34 +102,34 @@ fn decoded(text: &str) -> String {
 }
 
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub(super) fn json(body: &Json) -> Self {
+    pub(crate) fn json(body: &Json) -> Self {
         let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
         Self { status: 200, headers, body: body.to_string().into_bytes() }
     }
 
-    pub(super) fn bytes(body: Vec<u8>) -> Self {
+    pub(crate) fn bytes(body: Vec<u8>) -> Self {
         Self { status: 200, headers: Vec::new(), body }
     }
 
-    pub(super) fn error(status: u16, message: &str) -> Self {
+    pub(crate) fn error(status: u16, message: &str) -> Self {
         let answer = Self::json(&json!({ "error": message }));
         Self { status, ..answer }.with("X-Error-Message", message)
     }
 
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_string()));
         self
     }
 
     /// Writes it; of the body only so many bytes, though all are announced.
-    pub(super) fn write(&self, to: &mut TcpStream, has_body: bool, most: usize) -> io::Result<()> {
+    pub(crate) fn write(&self, to: &mut TcpStream, has_body: bool, most: usize) -> io::Result<()> {
         let mut head = format!("HTTP/1.1 {} Fake\r\n", self.status);
         for (name, value) in &self.headers {
             head.extend([name, ": ", value, "\r\n"]);

@@ -10,6 +10,7 @@ use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -18,7 +19,7 @@ use super::lock::OWN;
 use super::restore::{self, Restored};
 use super::{Error, Request, Summary, check_seal, failed};
 use crate::bucket::{self, Bucket, Condition, Object, Version};
-use crate::export::{self, Scratch};
+use crate::export::{self, Exported, Scratch};
 use crate::manifest::{self, Entry, Hasher, Manifest};
 use crate::progress::Progress;
 use crate::seal::Identities;
@@ -54,9 +55,7 @@ pub fn run(
     let export = request.export(outbox.path());
     summary.sessions = export::run_for(sizes, &request.store, &export, progress)?;
     shelf.take_in(outbox.path(), progress)?;
-    for file in &mut summary.sessions.files {
-        file.path = shelf.place_of(file.session_id.as_deref()).into();
-    }
+    shelf.name(&mut summary.sessions.files);
     if summary.is_whole() {
         let now = request.now + begun.elapsed().as_secs_f64();
         if store::file_state(&request.store)? == state && state.is_settled(now) {
@@ -179,15 +178,16 @@ impl<'b, 'p> Shelf<'b, 'p> {
     /// So many files at once that a killed run loses little, and few enough manifests are written.
     fn stretches(&self, files: Vec<(PathBuf, Entry)>) -> Vec<Vec<(PathBuf, Entry)>> {
         let longest = STRETCH.max(8 * self.text().len() as u64);
-        let (mut stretches, mut bytes) = (Vec::new(), longest);
+        let (mut stretches, mut stretch, mut bytes) = (Vec::new(), Vec::new(), 0);
         for file in files {
+            bytes += file.1.bytes;
+            stretch.push(file);
             if bytes >= longest {
-                stretches.push(Vec::new());
+                stretches.push(std::mem::take(&mut stretch));
                 bytes = 0;
             }
-            bytes += file.1.bytes;
-            stretches.last_mut().into_iter().for_each(|last| last.push(file.clone()));
         }
+        stretches.extend((!stretch.is_empty()).then_some(stretch));
         stretches
     }
 
@@ -212,7 +212,20 @@ impl<'b, 'p> Shelf<'b, 'p> {
         };
         let entries = self.manifest.entries.iter().filter(counts);
         lines.extend(entries.filter_map(|entry| serde_json::to_string(entry).ok()));
-        lines.iter().map(|line| format!("{line}\n")).collect()
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    /// Gives files that were exported the names that their objects have.
+    fn name(&self, files: &mut [Exported]) {
+        let counting = self.manifest.counting();
+        let named = counting.values().filter_map(|line| Some((line.session_id.as_ref()?, *line)));
+        let lines: HashMap<&String, &Entry> = named.collect();
+        for file in files {
+            if let Some(line) = file.session_id.as_ref().and_then(|id| lines.get(id)) {
+                file.path = self.bucket.address().of(&line.path).into();
+            }
+        }
     }
 
     /// Removes what the manifest lists no longer, of this run and of those that did not end. Who had begun
@@ -236,14 +249,6 @@ impl<'b, 'p> Shelf<'b, 'p> {
             self.bucket.remove(&plans)?;
         }
         Ok(())
-    }
-
-    /// What people write for the object of a session.
-    fn place_of(&self, session: Option<&str>) -> String {
-        let entries = self.manifest.entries.iter().rev();
-        let of = |entry: &&Entry| entry.session_id.as_deref() == session;
-        let name = entries.into_iter().find(of).map_or("", |entry| entry.path.as_str());
-        self.bucket.address().of(name)
     }
 }
 
@@ -271,7 +276,7 @@ impl Plan {
 
     fn is_name(name: &str) -> bool {
         let own = name.strip_prefix(OWN).and_then(|rest| rest.strip_prefix("/run-"));
-        own.is_some_and(|rest| rest.ends_with(".json"))
+        own.is_some_and(|rest| rest.strip_suffix(".json").is_some())
     }
 
     fn text(&self) -> Vec<u8> {
@@ -311,10 +316,9 @@ pub fn verify(
     identities: &Identities,
     progress: &dyn Progress,
 ) -> Result<Report, verify::Error> {
-    let inbox = Scratch::new().map_err(|error| match error {
-        export::Error::Write { path, source } => verify::Error::Io { path, source },
-        other => verify::Error::Io { path: inbox_name(), source: std::io::Error::other(other) },
-    })?;
+    let unusable =
+        |error| verify::Error::Io { path: export::spool_folder(), source: io::Error::other(error) };
+    let inbox = Scratch::new().map_err(unusable)?;
     let names: BTreeSet<String> = bucket.list()?.into_keys().collect();
     let Some((text, _)) = bucket.get(manifest::NAME)? else {
         return Err(verify::Error::NoManifest(bucket.address().to_string().into()));
@@ -327,10 +331,6 @@ pub fn verify(
         *path = there_is(bucket, inbox.path(), path);
     }
     Ok(report)
-}
-
-fn inbox_name() -> PathBuf {
-    export::spool_folder()
 }
 
 /// Reads the objects of these lines into a folder.

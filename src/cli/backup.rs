@@ -31,6 +31,10 @@ use crate::export::{Listing, Look};
 /// With --encrypt-to, files can be opened by the recipients alone. Ids, times, counts, sizes and digests
 /// stay readable, in manifest.jsonl and as names; whether a session has changed is told without opening
 /// its file.
+///
+/// Instead of a folder it can be a place in an object store, if this program was built for that:
+/// `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX`, `az://CONTAINER/PREFIX`, with credentials and settings from
+/// the environment (`AWS_…`, `GOOGLE_…`, `AZURE_…`). What has changed is packed in a temporary folder first.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -38,13 +42,14 @@ Examples:
   hermes-sessions backup ~/backup/hermes --snapshot --keep-daily 7 --keep-weekly 4 --keep-monthly 12
   hermes-sessions verify ~/backup/hermes
   hermes-sessions restore ~/backup/hermes --into restored.db
+  hermes-sessions backup s3://my-bucket/hermes
   hermes-sessions backup /mnt/cloud/hermes --encrypt-to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
 
 In a crontab, at 3 every night; only failures send mail:
   0 3 * * * hermes-sessions -q backup ~/backup/hermes --snapshot --keep-daily 7")]
 pub(super) struct BackupArgs {
-    /// The folder; it is made where there is none
-    #[arg(value_name = "DIR")]
+    /// The folder, which is made where there is none, or a place in an object store
+    #[arg(value_name = "DIR|URL")]
     folder: PathBuf,
     #[command(flatten)]
     select: SelectArgs,
@@ -75,7 +80,7 @@ pub(super) fn run(
     terminal: &Terminal,
 ) -> anyhow::Result<ExitStatus> {
     if args.folder.as_os_str().is_empty() {
-        return Err(UsageError::new("DIR is empty").into());
+        return Err(UsageError::new("DIR|URL is empty").into());
     }
     let place = Place::named(&args.folder, environment)?;
     if args.snapshot && !matches!(place, Place::Folder(_)) {

@@ -28,10 +28,11 @@ Examples:
   hermes-sessions restore ~/backup/hermes --into restored.db
   hermes-sessions restore ~/backup/hermes 20250305_091523_a1b2c3 --into ~/.hermes/state.db
   hermes-sessions restore ~/backup/hermes --into restored.db --deleted --dry-run
+  hermes-sessions restore s3://my-bucket/hermes --into restored.db
   hermes-sessions restore ~/backup/sealed --identity ~/keys/backup.txt --into restored.db")]
 pub(super) struct RestoreArgs {
-    /// The backup
-    #[arg(value_name = "DIR")]
+    /// The backup: a folder, or a place in an object store, as `backup` takes them
+    #[arg(value_name = "DIR|URL")]
     folder: PathBuf,
     /// The sessions: ids, or the first 4 or more characters of such [default: all]
     #[arg(value_name = "ID")]

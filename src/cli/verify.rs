@@ -32,8 +32,8 @@ Examples:
   hermes-sessions verify backup.jsonl --against-store --json
   hermes-sessions verify ~/backup/sealed --identity ~/keys/backup.txt")]
 pub(super) struct VerifyArgs {
-    /// Folders, or files beside their manifest
-    #[arg(required = true, value_name = "DIR|FILE")]
+    /// Folders, or files beside their manifest; or one backup in an object store, as `s3://BUCKET/PREFIX`
+    #[arg(required = true, value_name = "DIR|FILE|URL")]
     targets: Vec<PathBuf>,
     /// Also report sessions that are in no file, that grew since, or that the store no longer has
     #[arg(long)]

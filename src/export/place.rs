@@ -1,6 +1,6 @@
 //! Where an export's files are staged, and how they get from there to where they were asked for.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ pub(super) struct Place {
     kind: Kind,
     ledger: Ledger,
     /// The sizes of the files that the manifest is about, where those are elsewhere.
-    elsewhere: Option<HashMap<String, u64>>,
+    elsewhere: Option<BTreeMap<String, u64>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Place {
     }
 
     /// The same, where the manifest is about files that lie elsewhere.
-    pub(super) fn whose_files_are_at(self, elsewhere: HashMap<String, u64>) -> Self {
+    pub(super) fn whose_files_are_at(self, elsewhere: BTreeMap<String, u64>) -> Self {
         Self { elsewhere: Some(elsewhere), ..self }
     }
 
@@ -61,13 +61,11 @@ impl Place {
 
     /// How large the file of this name is.
     pub(super) fn size_of(&self, path: &str) -> Option<u64> {
-        match &self.elsewhere {
-            Some(sizes) => sizes.get(path).copied(),
-            None => {
-                let meta = fs::symlink_metadata(self.folder.join(path)).ok()?;
-                meta.is_file().then(|| meta.len())
-            }
+        if let Some(sizes) = &self.elsewhere {
+            return sizes.get(path).copied();
         }
+        let meta = fs::symlink_metadata(self.folder.join(path)).ok()?;
+        meta.is_file().then_some(meta.len())
     }
 
     /// A staging folder there.

@@ -1,6 +1,6 @@
 //! One run over one snapshot: from the selection to files that wait for their names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub fn run(
 /// Runs an export into a folder from which files are taken to where others lie already: these, with
 /// their sizes. What the folder's manifest says of them holds, although the files are not in it.
 pub fn run_for(
-    there: HashMap<String, u64>,
+    there: BTreeMap<String, u64>,
     store: &Path,
     request: &Request,
     progress: &dyn Progress,

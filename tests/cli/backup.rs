@@ -289,3 +289,13 @@ fn a_missing_store_makes_no_folder() {
     env.run("backup b").fails(1).says("there is no store");
     assert!(!env.work("b").exists());
 }
+
+#[cfg(not(feature = "object-store"))]
+#[test]
+fn a_build_without_object_stores_says_so() {
+    let env = home();
+    for line in ["backup s3://b/p", "restore gs://b/p --into new.db", "verify az://c/p"] {
+        env.run(line).fails(2).says("built without object stores").says("--features object-store");
+    }
+    assert_eq!(fs::read_dir(env.work("")).unwrap().count(), 0);
+}

@@ -11,6 +11,7 @@ pub(crate) struct Request {
     /// Decoded, without the query.
     pub(crate) path: String,
     /// As it was sent.
+    #[cfg(feature = "object-store")]
     pub(crate) query: String,
     headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
@@ -25,7 +26,8 @@ impl Request {
         }
         let mut words = line.split_whitespace();
         let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let mut parts = target.splitn(2, '?');
+        let path = decoded(parts.next().unwrap_or(""));
         let mut headers = Vec::new();
         loop {
             let mut line = String::new();
@@ -33,8 +35,14 @@ impl Request {
             let Some((name, value)) = line.trim_end().split_once(':') else { break };
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let (method, path, query) = (method.to_owned(), decoded(path), query.to_owned());
-        Ok(Some(Self { method, path, query, headers, body: Vec::new() }))
+        Ok(Some(Self {
+            method: method.to_owned(),
+            path,
+            #[cfg(feature = "object-store")]
+            query: parts.next().unwrap_or("").to_owned(),
+            headers,
+            body: Vec::new(),
+        }))
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {

@@ -8,7 +8,6 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use sha2::{Digest as _, Sha256};
 
 use crate::env::{Env, Ran, parsed_lines, text};
 use crate::loopback::{self, Server};
@@ -90,8 +89,7 @@ impl Lab {
         for line in self.manifest() {
             let state = self.s3.state();
             let body = &state.objects[&format!("hermes/laptop/{}", text(&line["path"]))];
-            let digest: String = Sha256::digest(body).iter().map(|b| format!("{b:02x}")).collect();
-            assert_eq!(text(&line["sha256"]), digest, "{line}");
+            assert_eq!(text(&line["sha256"]), s3::sha256(body), "{line}");
         }
     }
 
@@ -142,7 +140,7 @@ fn nothing_is_sent_or_read_where_nothing_has_changed() {
         (&json!(false), &json!(0), &json!(4))
     );
     let asked = lab.s3.asked();
-    assert!(!asked.iter().any(|line| line.ends_with(".zst")), "{asked:?}");
+    assert!(!asked.iter().any(|line| line.contains(".zst")), "{asked:?}");
 }
 
 #[test]
@@ -415,7 +413,7 @@ fn encrypted_sessions_are_opened_by_their_key_alone() {
     lab.run(&backup).ok();
     for (name, body) in &lab.s3.state().objects {
         assert!(!String::from_utf8_lossy(body).contains("question"), "{name}");
-        assert!(!name.ends_with(".zst") && !body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]), "{name}");
+        assert!(!body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]), "{name} is packed alone");
     }
     lab.run(&format!("backup {PLACE}"))
         .fails(1)

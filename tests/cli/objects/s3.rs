@@ -134,8 +134,14 @@ fn remove(state: &mut State, body: &str) -> Answer {
 
 /// As real ones are: the same bytes have the same.
 fn tag(body: &[u8]) -> String {
-    let digest = Sha256::digest(body);
-    format!("\"{}\"", digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    format!("\"{}\"", &sha256(body)[..32])
+}
+
+pub(crate) fn sha256(body: &[u8]) -> String {
+    Sha256::digest(body).iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 fn xml(text: &str) -> Answer {

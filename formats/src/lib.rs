@@ -228,6 +228,17 @@ pub trait Folder: Write + Send {
     /// Has a text searched for what redaction left, which stands packed in a page; it is asked for only
     /// if somebody searches.
     fn look(&mut self, text: &dyn Fn() -> Vec<u8>) -> io::Result<()>;
+
+    /// The first pages of other sessions that are there already, in the same form, by name.
+    fn others(&mut self) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// A page that was ended, or one that was there already: `None` where it is not, or not what the
+    /// run that wrote it made of it.
+    fn read(&mut self, _name: &str) -> io::Result<Option<String>> {
+        Ok(None)
+    }
 }
 
 /// Starts a folder of pages.

@@ -11,6 +11,7 @@ mod gate;
 mod keep;
 mod ledger;
 mod name;
+mod others;
 mod partial;
 mod pattern;
 mod place;
@@ -34,7 +35,7 @@ use formats::{FileHead, Format};
 use jiff::tz::TimeZone;
 
 use crate::filter::Selection;
-use crate::manifest;
+use crate::manifest::{self, Redacted};
 use crate::redact::Redactor;
 use crate::seal::Recipients;
 use crate::store::{self, SessionKey, Shown};
@@ -97,6 +98,13 @@ impl Request {
         });
         let (provenance, zone) = (self.redactor.provenance(), self.zone.clone());
         FileHead { sessions, redacted, provenance, zone }
+    }
+
+    /// What the manifest says of how files are redacted.
+    fn redacted(&self) -> Redacted {
+        self.redactor.groups().map_or(Redacted::No(false), |groups| {
+            Redacted::By(groups.iter().map(|group| group.name().to_owned()).collect())
+        })
     }
 }
 

@@ -1,14 +1,16 @@
 //! A folder of pages about sessions and about all of them: the format says which pages there are, the
 //! engine names them and keeps what it knows of each for the manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use formats::{Folder, Leaf, StartFolder};
 
 use super::document::Document;
 use super::feed::Feed;
 use super::gate::Gate;
+use super::others::Others;
 use super::partial::Partial;
 use super::place::Place;
 use super::publish::Finished;
@@ -30,7 +32,8 @@ impl Writing<'_> {
     ) -> Result<Vec<Finished>, Error> {
         let wrote = Error::writing(&place.folder);
         let head = self.request.file_head(documents.len() as u64);
-        let mut pages = Pages::new(staging, self.request);
+        let others = Others::of(&place.folder, self.request)?;
+        let mut pages = Pages::new(staging, self.request, others);
         let mut writer = start(&mut pages, &head).map_err(&wrote)?;
         let mut written = BTreeMap::new();
         for document in documents {
@@ -48,8 +51,9 @@ impl Writing<'_> {
             written.insert(id, Written { key, lineage, counts, last, redactions });
         }
         writer.finish().map_err(&wrote)?;
-        let Whole { pages, leaks } = pages.finish().map_err(&wrote)?;
+        let Whole { pages, leaks, failures, .. } = pages.finish().map_err(&wrote)?;
         leaking(&pages, leaks, &written)?;
+        self.summary.failures.extend(failures);
         pages.into_iter().map(|page| self.page(page, &mut written)).collect()
     }
 
@@ -149,14 +153,19 @@ struct Pages<'a> {
     /// What searches the part of a session that stands packed in the page.
     packed: Option<(String, Gate)>,
     whole: Whole,
+    others: Others<'a>,
 }
 
 /// Pages that are whole.
 #[derive(Default)]
 struct Whole {
     pages: Vec<Page<Staged>>,
+    /// Where each waits for its name.
+    places: HashMap<String, PathBuf>,
     /// The rules that found something in parts of sessions which stand packed in pages.
     leaks: BTreeMap<String, Vec<String>>,
+    /// What is to be told of pages that were there already.
+    failures: Vec<Failure>,
 }
 
 /// A page, on its way or whole.
@@ -180,14 +189,16 @@ enum Holds {
 }
 
 impl<'a> Pages<'a> {
-    fn new(staging: &'a mut Staging, request: &'a Request) -> Self {
-        Self { staging, request, open: None, packed: None, whole: Whole::default() }
+    fn new(staging: &'a mut Staging, request: &'a Request, others: Others<'a>) -> Self {
+        Self { staging, request, open: None, packed: None, whole: Whole::default(), others }
     }
 
     fn close(&mut self) -> io::Result<()> {
         self.look_at(None)?;
         if let Some(Page { name, holds, file }) = self.open.take() {
-            self.whole.pages.push(Page { name, holds, file: file.finish()? });
+            let file = file.finish()?;
+            self.whole.places.insert(name.clone(), file.path.clone());
+            self.whole.pages.push(Page { name, holds, file });
         }
         Ok(())
     }
@@ -209,6 +220,7 @@ impl<'a> Pages<'a> {
 
     fn finish(mut self) -> io::Result<Whole> {
         self.close()?;
+        self.whole.failures = self.others.failures;
         Ok(self.whole)
     }
 }
@@ -254,6 +266,22 @@ impl Folder for Pages<'_> {
         match &mut self.packed {
             Some((_, gate)) => gate.push(&text()),
             None => Ok(()),
+        }
+    }
+
+    fn others(&mut self) -> io::Result<Vec<String>> {
+        self.close()?;
+        let written = self.whole.pages.iter().filter_map(|page| match &page.holds {
+            Holds::One(id) => Some(id.as_str()),
+            Holds::None | Holds::Many(_) | Holds::PartsOf(_) => None,
+        });
+        Ok(self.others.names(&written.collect()))
+    }
+
+    fn read(&mut self, name: &str) -> io::Result<Option<String>> {
+        match self.whole.places.get(name) {
+            Some(path) => std::fs::read_to_string(path).map(Some),
+            None => self.others.read(name),
         }
     }
 

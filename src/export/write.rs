@@ -15,7 +15,7 @@ use super::renew::Mark;
 use super::run::unreadable;
 use super::staging::{Staged, Staging};
 use super::{Error, Failure, Listing, Reach, Renewal, Request, Summary, Target};
-use crate::manifest::{Entry, Redacted};
+use crate::manifest::Entry;
 use crate::progress::Progress;
 use crate::store::SessionKey;
 
@@ -255,9 +255,7 @@ impl<'r> Writing<'r> {
             gone_at: None,
             children: Vec::new(),
             naming: names.recorded().filter(|_| is_folder),
-            redacted: redactor.groups().map_or(Redacted::No(false), |groups| {
-                Redacted::By(groups.iter().map(|group| group.name().to_owned()).collect())
-            }),
+            redacted: self.request.redacted(),
             redactions: BTreeMap::new(),
             tool: concat!("hermes-sessions ", env!("CARGO_PKG_VERSION")).to_owned(),
         }

@@ -1,49 +1,82 @@
 //! The list of sessions at the side of many: by day, newest first, with what to filter by.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::about;
 use super::clock::Zone;
-use super::text::{shown, visible};
+use super::text::{self, shown, visible};
 use crate::SessionHead;
 use crate::model::SessionColumn;
 
-/// What the list says of a session.
+/// What the list says of a session, as it is shown. A page of a folder carries it along, so that a
+/// later run can list the page without the store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// Its name in the page.
-    pub(super) key: String,
     /// Where it is.
+    #[serde(skip)]
     pub(super) href: String,
-    title: String,
+    id: String,
+    pub(super) title: String,
     source: String,
     model: String,
-    day: Option<String>,
+    /// Seconds since the epoch.
+    started: Option<f64>,
     messages: u64,
 }
 
 impl Entry {
-    pub(super) fn of(head: &SessionHead<'_>, zone: &Zone) -> Self {
+    /// Of a session that is there.
+    pub(super) fn of(head: &SessionHead<'_>, href: &str) -> Self {
         let session = head.session;
-        let text = |column| session.text(column).unwrap_or_default().to_owned();
-        let key = key(session.id());
+        let text = |column| visible(session.text(column).unwrap_or_default()).into_owned();
         Self {
-            href: format!("#{key}"),
-            key,
-            title: about::title(session),
+            href: href.to_owned(),
+            id: visible(session.id()).into_owned(),
+            title: visible(&about::title(session)).into_owned(),
             source: text(SessionColumn::Source),
             model: text(SessionColumn::Model),
-            day: session.number(SessionColumn::StartedAt).and_then(|time| zone.day(time)),
+            started: session.number(SessionColumn::StartedAt),
             messages: head.messages,
         }
     }
 
-    /// Of a session that has a page of its own.
-    pub(super) fn at(head: &SessionHead<'_>, page: &str, zone: &Zone) -> Self {
-        Self { href: page.to_owned(), ..Self::of(head, zone) }
+    /// As a page carries it.
+    pub(super) fn carried(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// As a page carried it; whoever wrote that, it is shown as any text is.
+    pub(super) fn read(carried: &str, href: &str) -> Option<Self> {
+        let Self { id, title, source, model, started, messages, .. } =
+            serde_json::from_str(carried).ok()?;
+        let seen = |text: String| visible(&text).into_owned();
+        let title = text::brief(&title, 200);
+        Some(Self {
+            href: href.to_owned(),
+            id: seen(id),
+            title: seen(title),
+            source: seen(source),
+            model: seen(model),
+            started,
+            messages,
+        })
+    }
+
+    /// Oldest first, and the same whichever run wrote them.
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        let began = |entry: &Self| entry.started.unwrap_or(f64::NEG_INFINITY);
+        let by_time = began(self).total_cmp(&began(other));
+        by_time.then_with(|| (&self.id, &self.href).cmp(&(&other.id, &other.href)))
+    }
+
+    fn day(&self, zone: &Zone) -> Option<String> {
+        zone.day(self.started?)
     }
 
     /// Words of the title that begin with `#`.
@@ -73,27 +106,31 @@ pub(super) fn counted(sessions: u64) -> String {
 }
 
 /// The list, of entries that are oldest first.
-pub(super) fn list(entries: &[Entry]) -> Markup {
-    let newest = entries.iter().filter_map(|entry| entry.day.as_deref()).max();
+pub(super) fn list(entries: &[Entry], zone: &Zone) -> Markup {
+    let dated: Vec<Dated<'_>> =
+        entries.iter().rev().map(|entry| Dated { entry, day: entry.day(zone) }).collect();
+    let newest = dated.iter().filter_map(|dated| dated.day.as_deref()).max();
     let newest: Option<Date> = newest.and_then(|day| day.parse().ok());
-    let group = |entry: &&Entry| Age::of(entry.day.as_deref(), newest);
-    let sorted: Vec<&Entry> = {
-        let mut sorted: Vec<&Entry> = entries.iter().rev().collect();
-        sorted.sort_by_key(group);
-        sorted
-    };
+    let age = |dated: &&Dated<'_>| Age::of(dated.day.as_deref(), newest);
+    let mut sorted: Vec<&Dated<'_>> = dated.iter().collect();
+    sorted.sort_by_key(age);
     html! {
         (filters(entries))
-        @for group in sorted.chunk_by(|a, b| group(a) == group(b)) {
-            (group_heading(group[0], newest))
-            ul.sessions { @for entry in group { (item(entry)) } }
+        @for group in sorted.chunk_by(|a, b| age(a) == age(b)) {
+            (group_heading(age(&group[0]), group[0].day.as_deref()))
+            ul.sessions { @for dated in group { (item(dated)) } }
         }
     }
 }
 
-fn group_heading(first: &Entry, newest: Option<Date>) -> Markup {
-    let age = Age::of(first.day.as_deref(), newest);
-    let day = first.day.as_deref().filter(|_| age != Age::Earlier);
+/// An entry with its day, `2026-07-05`.
+struct Dated<'e> {
+    entry: &'e Entry,
+    day: Option<String>,
+}
+
+fn group_heading(age: Age, day: Option<&str>) -> Markup {
+    let day = day.filter(|_| age != Age::Earlier);
     html! { h2 { (age.name()) @if let Some(day) = day { " · " (day) } } }
 }
 
@@ -124,15 +161,16 @@ impl Age {
     }
 }
 
-fn item(entry: &Entry) -> Markup {
+fn item(dated: &Dated<'_>) -> Markup {
+    let Dated { entry, day } = dated;
     let tags = entry.tags().join(" ");
     html! {
-        li data-source=(visible(&entry.source)) data-model=(visible(&entry.model))
-            data-tags=[Some(visible(&tags)).filter(|tags| !tags.is_empty())]
+        li data-source=(entry.source) data-model=(entry.model)
+            data-tags=[Some(tags).filter(|tags| !tags.is_empty())]
         {
             a href=(entry.href) { bdi { (shown(&entry.title)) } }
             small {
-                (entry.day.as_deref().unwrap_or("no date")) " · " (shown(&entry.source)) " · "
+                (day.as_deref().unwrap_or("no date")) " · " (shown(&entry.source)) " · "
                 (entry.messages) @if entry.messages == 1 { " message" } @else { " messages" }
             }
         }
@@ -162,7 +200,7 @@ fn filters(entries: &[Entry]) -> Markup {
             (choice("source", "Every source", &values(|entry| &entry.source)))
             (choice("model", "Every model", &values(|entry| &entry.model)))
             @for tag in tags {
-                button type="button" data-tag=(visible(tag)) aria-pressed="false" { (shown(tag)) }
+                button type="button" data-tag=(tag) aria-pressed="false" { (shown(tag)) }
             }
             output {}
         }

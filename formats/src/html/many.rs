@@ -102,11 +102,11 @@ impl FormatWriter for Archive<'_> {
         &'s mut self,
         head: &SessionHead<'_>,
     ) -> io::Result<Box<dyn SessionWriter + 's>> {
-        let entry = Entry::of(head, &self.origin.zone);
+        let key = index::key(head.session.id());
         let place = |id: &str| Some(index::key(id)).filter(|key| self.keys.contains(key));
         let href = |id: &str| place(id).map(|key| format!("#{key}"));
         let section = Section {
-            key: entry.key.clone(),
+            key: key.clone(),
             about: about::about(head, 2, &self.origin, &href).0,
             brief: about::in_brief(head, 2, &self.origin).0,
             facts: about::listed(head, &self.origin, &href).0,
@@ -114,8 +114,8 @@ impl FormatWriter for Archive<'_> {
             is_newest: self.left <= NEWEST && head.messages <= LONG,
         };
         self.left = self.left.saturating_sub(1);
-        self.keys.insert(entry.key.clone());
-        self.index.push(entry);
+        self.index.push(Entry::of(head, &format!("#{key}")));
+        self.keys.insert(key);
         let transcript = Transcript::below(2, &self.origin);
         let open = match &mut self.store {
             Store::Waiting { .. } => Open::Waiting(section),
@@ -134,7 +134,7 @@ impl FormatWriter for Archive<'_> {
             }
             Store::Packed(packer) => packer.finish(self.out)?,
         }
-        let side = index::list(&self.index);
+        let side = index::list(&self.index, &self.origin.zone);
         self.out.write_all(shell::end(Kind::Many, &side, &self.origin).as_bytes())
     }
 }

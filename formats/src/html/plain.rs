@@ -31,6 +31,17 @@ pub(super) fn add_text(markup: &str, out: &mut String) {
     out.push_str(rest);
 }
 
+/// The text of an attribute that this format wrote.
+pub(super) fn unescaped(mut value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    while let Some((before, _)) = value.split_once('&') {
+        out.push_str(before);
+        value = &value[before.len()..];
+        value = &value[entity(value, &mut out)..];
+    }
+    out + value
+}
+
 /// What a tag at the start of the markup is to text; gives its length.
 fn tag(markup: &str, out: &mut String) -> usize {
     let length = markup.find('>').map_or(markup.len(), |at| at + 1);

@@ -10,8 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
-use super::Origin;
 use super::text::shown;
+use super::{Origin, plain};
 
 /// The style of all pages.
 static STYLE: LazyLock<Asset> = LazyLock::new(|| Asset::of(include_str!("../../assets/style.css")));
@@ -97,6 +97,14 @@ impl Kind {
 
 /// Everything up to what the page shows.
 pub(super) fn begin(title: &str, kind: Kind) -> String {
+    begin_with(title, kind, None)
+}
+
+/// The name under which a page carries what the list says of its session.
+const CARRIED: &str = "hermes-session";
+
+/// The same, for a page that carries what the list says of its session.
+pub(super) fn begin_with(title: &str, kind: Kind, carried: Option<&str>) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" class=(kind.class()) {
@@ -106,17 +114,29 @@ pub(super) fn begin(title: &str, kind: Kind) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
                 meta name="generator" content=(super::TOOL);
+                @if let Some(carried) = carried { meta name=(CARRIED) content=(carried); }
                 title { (shown(title)) }
                 style { (PreEscaped(&STYLE.text)) }
             }
             body {
                 a.skip href="#start" { "Skip to the content" }
                 (bar(kind))
-                main #start tabindex="-1" {}
+                (PreEscaped(MAIN)) (PreEscaped("</main>"))
             }
         }
     };
     cut(markup, "</main></body></html>") + "\n"
+}
+
+const MAIN: &str = "<main id=\"start\" tabindex=\"-1\">";
+
+/// What a page that was written like this carries, and the markup that it shows.
+pub(super) fn read(page: &str) -> Option<(Option<String>, &str)> {
+    let (head, shown) = page.split_once(MAIN)?;
+    let (shown, _) = shown.rsplit_once("</main>")?;
+    let begin = format!("<meta name=\"{CARRIED}\" content=\"");
+    let carried = head.split_once(&begin).and_then(|(_, rest)| rest.split_once('"'));
+    Some((carried.map(|(carried, _)| plain::unescaped(carried)), shown))
 }
 
 /// What follows what the page shows: the side, and who wrote the page.

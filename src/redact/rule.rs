@@ -375,8 +375,11 @@ fn built(hir: &Hir, config: Config) -> Result<Regex, regex::Error> {
     })
 }
 
+/// Whoever searches round a keyword has found the literal already, and one-pass automata take longer
+/// to compile than they save in a run.
 fn compiled(rule: &Rule, hir: &Hir) -> Result<Regex, RuleError> {
-    built(hir, Config::new()).map_err(|cause| faulty(rule, cause))
+    let config = Config::new().onepass(false).auto_prefilter(rule.keywords.is_empty());
+    built(hir, config).map_err(|cause| faulty(rule, cause))
 }
 
 /// A match of bytes, widened to the characters that it touches.

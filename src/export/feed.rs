@@ -19,7 +19,7 @@ use formats::model::Session;
 
 use super::Reach;
 use super::document::Document;
-use crate::redact::{Raw, Redactor, Scope};
+use crate::redact::{Ahead, Raw, Redactor};
 use crate::store::{self, Decoded, Decoder, Extent, Fault, Rows, SessionKey, Shown, Snapshot};
 
 /// A batch is sent when it has so many bytes of messages, so many documents or so many events.
@@ -47,11 +47,10 @@ impl<'r> Scouts<'r> {
 
     fn search<'s>(&self, decoder: Decoder<'s>, unsearched: &Mutex<Receiver<Unsearched<'s>>>) {
         let next = || unsearched.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        while let Ok((batch, searched)) = next() {
-            let mut scope = Scope::new();
-            for n in 0..batch.rows.len() {
-                self.redactor.apply(decoder.message(&batch.rows, n).0, &mut scope);
-            }
+        while let Ok((mut batch, searched)) = next() {
+            let Batch { rows, ahead, .. } = &mut batch;
+            let messages = (0..rows.len()).map(|n| decoder.message(rows, n).0);
+            self.redactor.search_ahead(messages, ahead);
             let _ = searched.send(batch); // nobody may want it any more
         }
     }
@@ -96,6 +95,8 @@ pub(super) fn with<T: Send>(
 #[derive(Default)]
 struct Batch<'s> {
     rows: Rows,
+    /// What was said of each row, if it was searched.
+    ahead: Vec<Ahead>,
     events: VecDeque<Event<'s>>,
     documents: usize,
 }
@@ -107,6 +108,7 @@ impl Batch<'_> {
 
     fn clear(&mut self) {
         self.rows.clear(FULL);
+        self.ahead.clear();
         self.events.clear();
         self.documents = 0;
     }
@@ -161,7 +163,11 @@ impl<'s> Feed<'s> {
     /// The next message of the segment in hand, with what it lost; `None` after its last.
     pub(super) fn message(&mut self) -> Result<Option<Decoded<'_>>, store::Error> {
         match self.next() {
-            Some(Event::Message(n)) => Ok(Some(self.decoder.message(&self.batch.rows, n))),
+            Some(Event::Message(n)) => {
+                let (raw, faults) = self.decoder.message(&self.batch.rows, n);
+                let ahead = self.batch.ahead.get(n).copied().unwrap_or(Ahead::Unknown);
+                Ok(Some((raw.searched(ahead), faults)))
+            }
             Some(Event::Failed(error)) => Err(error),
             Some(Event::End) => Ok(None),
             // What was read until then must not pass for the whole.

@@ -28,7 +28,7 @@ pub(super) struct NoDocument;
 
 /// A document with its edits; `None` where nothing changes.
 pub(super) fn rewrite(text: &str, editor: &mut dyn Editor) -> Result<Option<String>, NoDocument> {
-    let mut walk = Walk { text, editor, frames: Vec::new(), edits: Vec::new() };
+    let mut walk = Walk::new(text, editor);
     walk.run().ok_or(NoDocument)?;
     let mut edits = walk.edits;
     if edits.is_empty() {
@@ -49,8 +49,14 @@ pub(super) fn rewrite(text: &str, editor: &mut dyn Editor) -> Result<Option<Stri
 /// Shows the editor every part of an object or array, whatever it answers; `false` as soon as
 /// something stands between them that is none, so that it may hold more than was shown.
 pub(super) fn look(text: &str, editor: &mut dyn Editor) -> bool {
-    let mut walk = Walk { text, editor, frames: Vec::new(), edits: Vec::new() };
-    text.starts_with(['{', '[']) && walk.run().is_some()
+    text.starts_with(['{', '[']) && Walk::new(text, editor).run().is_some()
+}
+
+/// Whether the text, framed like a document, is one in which the editor would change nothing. It is asked for no more
+/// after its first edit.
+pub(super) fn stays(text: &str, editor: &mut dyn Editor) -> bool {
+    let mut walk = Walk { is_trial: true, ..Walk::new(text, editor) };
+    walk.run().is_some() && walk.edits.is_empty()
 }
 
 struct Walk<'t, 'e> {
@@ -59,6 +65,10 @@ struct Walk<'t, 'e> {
     frames: Vec<Frame<'t>>,
     /// Ranges with their quotes, and the text to stand there.
     edits: Vec<(Range<usize>, String)>,
+    /// Whether it ends with the first edit.
+    is_trial: bool,
+    /// Whether a value has ended, so that none may follow before a comma.
+    after_value: bool,
 }
 
 /// An open object or array.
@@ -78,42 +88,60 @@ struct Frame<'t> {
     strings: usize,
 }
 
-impl Walk<'_, '_> {
-    /// `None` at what is no JSON.
+impl<'t, 'e> Walk<'t, 'e> {
+    fn new(text: &'t str, editor: &'e mut dyn Editor) -> Self {
+        let (frames, edits) = (Vec::new(), Vec::new());
+        Self { text, editor, frames, edits, is_trial: false, after_value: false }
+    }
+
+    /// `None` at what is no JSON: every byte that is of no string is of a number, a literal or the
+    /// frame round them. What is merely left out, such as a colon, hides nothing.
     fn run(&mut self) -> Option<()> {
         let bytes = self.text.as_bytes();
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
             at += match byte {
                 b'"' => {
-                    let end = string_end(bytes, at)?;
-                    self.string(at..end);
+                    let string = StringToken::at(bytes, at)?;
+                    let end = string.end;
+                    self.string(at..end, string.has_escapes)?;
                     end - at
                 }
                 b'-' | b'0'..=b'9' => {
-                    let len = bytes[at..].iter().take_while(|b| is_of_number(**b)).count();
-                    self.number(at..at + len);
+                    let len = number_len(&bytes[at..])?;
+                    self.number(at..at + len)?;
                     len
                 }
-                b'{' | b'[' => self.open(*byte == b'{'),
+                b'{' | b'[' => self.open(*byte == b'{')?,
                 b'}' | b']' => self.close(*byte == b'}')?,
                 b',' => self.next(),
                 b':' | b' ' | b'\t' | b'\r' | b'\n' | b'\x0c' => 1, // what `is_document` trims, too
                 _ => self.literal(&bytes[at..])?,
             };
+            if self.is_trial && !self.edits.is_empty() {
+                return None;
+            }
         }
         self.frames.is_empty().then_some(())
     }
 
-    fn open(&mut self, is_object: bool) -> usize {
+    /// A value begins and is seen whole; none may stand right behind another.
+    fn value(&mut self) -> Option<()> {
+        (!std::mem::replace(&mut self.after_value, true)).then_some(())
+    }
+
+    fn open(&mut self, is_object: bool) -> Option<usize> {
+        self.value()?;
+        self.after_value = false;
         let above = self.frames.last().and_then(|f| f.key.clone());
         let (key, name) = if is_object { (None, above) } else { (above, None) };
         self.frames.push(Frame { is_object, at_key: is_object, key, name, ..Frame::default() });
-        1
+        Some(1)
     }
 
     fn close(&mut self, is_object: bool) -> Option<usize> {
         let frame = self.frames.pop().filter(|frame| frame.is_object == is_object)?;
+        self.after_value = true;
         let Some(range) = frame.value else {
             return Some(1);
         };
@@ -127,14 +155,19 @@ impl Walk<'_, '_> {
     }
 
     fn next(&mut self) -> usize {
+        self.after_value = false;
         if let Some(frame) = self.frames.last_mut() {
             frame.at_key = frame.is_object;
         }
         1
     }
 
-    fn string(&mut self, range: Range<usize>) {
-        let content = unescape(&self.text[range.start + 1..range.end - 1]);
+    fn string(&mut self, range: Range<usize>, has_escapes: bool) -> Option<()> {
+        let content = &self.text[range.start + 1..range.end - 1];
+        let content = if has_escapes { unescape(content) } else { Cow::Borrowed(content) };
+        if !self.frames.last().is_some_and(|frame| frame.at_key) {
+            self.value()?;
+        }
         match self.frames.last_mut() {
             Some(frame) if frame.at_key => {
                 frame.at_key = false;
@@ -158,9 +191,11 @@ impl Walk<'_, '_> {
                 }
             }
         }
+        Some(())
     }
 
-    fn number(&mut self, range: Range<usize>) {
+    fn number(&mut self, range: Range<usize>) -> Option<()> {
+        self.value()?;
         let mut frames = self.frames.iter().rev().map(|frame| frame.key.as_deref());
         let (key, above) = (frames.next().flatten(), frames.next().flatten());
         // The `id` of a `chat` is a `chat_id`.
@@ -169,9 +204,11 @@ impl Walk<'_, '_> {
         {
             self.edits.push((range, new));
         }
+        Some(())
     }
 
     fn literal(&mut self, rest: &[u8]) -> Option<usize> {
+        self.value()?;
         let literal =
             [&b"true"[..], b"false", b"null"].into_iter().find(|l| rest.starts_with(l))?;
         if let Some(frame) = self.frames.last_mut().filter(|_| literal == b"true") {
@@ -225,21 +262,53 @@ fn is_name(content: &str) -> bool {
     content.len() <= 64 && !content.contains(|c: char| c.is_whitespace() || c == '[')
 }
 
-fn is_of_number(byte: u8) -> bool {
-    byte.is_ascii_digit() || b"-+.eE".contains(&byte)
+/// How long a number is; `None` for what only has its bytes, such as a date or an address.
+fn number_len(bytes: &[u8]) -> Option<usize> {
+    let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let sign = usize::from(bytes.first() == Some(&b'-'));
+    let mut len = sign + digits(sign);
+    if bytes.get(len) == Some(&b'.') {
+        len += 1 + digits(len + 1);
+    }
+    if matches!(bytes.get(len), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(len + 1), Some(b'-' | b'+')));
+        len += 1 + sign + digits(len + 1 + sign);
+    }
+    let goes_on = matches!(bytes.get(len), Some(b'-' | b'+' | b'.' | b'0'..=b'9' | b'e' | b'E'));
+    (!goes_on).then_some(len)
 }
 
-/// Where the string ends that begins at `start`, its quote included.
-fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    while let Some(len) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
-        at += len;
-        if bytes[at] == b'"' {
-            return Some(at + 1);
+/// Bytes of a string that are looked at one by one.
+const SHORT: usize = 16;
+
+/// A string with its quotes.
+struct StringToken {
+    end: usize,
+    has_escapes: bool,
+}
+
+impl StringToken {
+    fn at(bytes: &[u8], start: usize) -> Option<Self> {
+        let mut at = start + 1;
+        // Most keys and many values are shorter than what the search by blocks takes to begin.
+        for byte in bytes.iter().skip(at).take(SHORT) {
+            match byte {
+                b'"' => return Some(Self { end: at + 1, has_escapes: false }),
+                b'\\' => break,
+                _ => at += 1,
+            }
         }
-        at += 2;
+        let mut has_escapes = false;
+        while let Some(len) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+            at += len;
+            if bytes[at] == b'"' {
+                return Some(Self { end: at + 1, has_escapes });
+            }
+            has_escapes = true;
+            at += 2;
+        }
+        None
     }
-    None
 }
 
 /// A string's content without its escapes. A lone surrogate becomes U+FFFD.
@@ -327,11 +396,15 @@ fn escape_into(out: &mut String, text: &str) {
 
 /// Whether a text is a JSON document that holds text: an object, an array, a string.
 pub(super) fn is_document(text: &str) -> bool {
+    is_framed(text) && serde_json::from_str::<serde::de::IgnoredAny>(text.trim_ascii()).is_ok()
+}
+
+/// Whether a text begins and ends like such a document.
+pub(super) fn is_framed(text: &str) -> bool {
     let text = text.trim_ascii();
-    let framed = text.starts_with('{') && text.ends_with('}')
+    text.starts_with('{') && text.ends_with('}')
         || text.starts_with('[') && text.ends_with(']')
-        || text.len() > 2 && text.starts_with('"') && text.ends_with('"');
-    framed && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+        || text.len() > 2 && text.starts_with('"') && text.ends_with('"')
 }
 
 /// After so many texts that begin like a document and are none, no more are tried.
@@ -478,5 +551,18 @@ mod tests {
     #[test]
     fn escapes_are_read_as_json_means_them() {
         assert_eq!(unescape(r#"a\n\"\\\/\u0041\ud83d\ude00\ud800x"#), "a\n\"\\/A😀\u{fffd}x");
+    }
+
+    #[test]
+    fn what_is_no_number_ends_a_walk() {
+        for number in ["0", "-1", "12.5", "1e9", "-2.5E-3", "10, 2"] {
+            assert!(stays(&format!("[{number}]"), &mut Shout), "{number}");
+        }
+        for other in ["2026-11-30", "10.0.0.1", "1 2", "+1", "1e5e", "0x1", "\"a\" \"b\"", "a"] {
+            assert!(!stays(&format!("[{other}]"), &mut Shout), "{other}");
+        }
+        assert!(!stays("{\"a\": \"b\"} {}", &mut Shout));
+        assert!(!stays("[\"a!\"]", &mut Shout));
+        assert!(stays("{\"a\": [{}, [], null, \"\\\"\"]}", &mut Shout));
     }
 }

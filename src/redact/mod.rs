@@ -62,6 +62,7 @@ pub use disclosure::{Disclosure, ToolOutput};
 pub use name::Claim;
 pub use redactor::{Pen, Redactor};
 pub use scope::{Finding, Scope};
+pub(crate) use texts::Ahead;
 pub use texts::{Raw, Texts};
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! What redaction promises for any input, held against chance.
 
+use std::borrow::Cow;
+
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::Value as Json;
 
-use super::Scope;
 use super::tests::{redact, redactor, second};
+use super::{Ahead, Raw, Scope};
 
 fn json_value() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
@@ -53,6 +55,19 @@ proptest! {
     }
 
     #[test]
+    fn a_search_ahead_says_what_redaction_does(value in json_value(), text in "([a-z]{1,9}[=: ]{1,2}[a-zA-Z0-9!\"\\\\]{0,20}[ \n]){0,6}") {
+        for text in [value.to_string(), text] {
+            let raw = || Raw::new(Cow::Borrowed(text.as_str()));
+            let mut ahead = Vec::new();
+            second().search_ahead(std::iter::once(raw()), &mut ahead);
+            let redacted = redact(&text);
+            prop_assert_eq!(ahead[0] == Ahead::Clean, redacted == text);
+            let told = second().apply(raw().searched(ahead[0]), &mut Scope::new());
+            prop_assert_eq!(told, redacted);
+        }
+    }
+
+    #[test]
     fn no_text_makes_it_panic(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         redact(&text);
         redactor().scan_bytes(&bytes);
@@ -67,6 +82,6 @@ proptest! {
     #[test]
     fn words_are_left_alone(text in "([a-z]{1,4} ){0,30}") {
         let out = redactor().redact_text(&text, &mut Scope::new());
-        prop_assert!(matches!(out, std::borrow::Cow::Borrowed(_)));
+        prop_assert!(matches!(out, Cow::Borrowed(_)));
     }
 }

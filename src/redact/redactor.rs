@@ -2,22 +2,23 @@
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::clean::Clean;
 use super::context::Kind;
 use super::disclosure::Disclosure;
 use super::header::{cookie_pairs, scheme_len};
 use super::json::{self, Editor};
-use super::keys::{Key, before_value};
+use super::keys::{Key, Keys, Number, before_value};
 use super::known::KnownValues;
 use super::name::Claim;
 use super::natural::looks_random;
 use super::rule::{Group, Rule, RuleError};
 use super::scope::Scope;
 use super::search::{Hit, MARKER, RuleIndex, Search};
-use super::texts::{Raw, Texts};
+use super::texts::{Ahead, Raw, Texts};
 use super::value::{Setting, is_secret};
-use super::words::WordSet;
 use super::{builtin, paths};
 
 /// The only way out of [`Raw`].
@@ -29,6 +30,8 @@ pub struct Redactor {
     paths: Option<paths::Names>,
     key: RandomState,
     clean: Clean,
+    /// What is known of names, for each pen that may be at work at once.
+    keys: Mutex<Vec<Keys>>,
 }
 
 /// JSON in JSON beyond this is taken as text.
@@ -50,6 +53,7 @@ impl Redactor {
             paths: None,
             key: RandomState::new(),
             clean: Clean::new(),
+            keys: Mutex::default(),
         }
     }
 
@@ -63,6 +67,7 @@ impl Redactor {
             disclosure: Disclosure::Whole,
             key: RandomState::new(),
             clean: Clean::new(),
+            keys: Mutex::default(),
         })
     }
 
@@ -109,12 +114,41 @@ impl Redactor {
 
     /// Opens a value of the store, and takes out of every text in it what must not leave.
     pub fn apply<T: Texts>(&self, raw: Raw<T>, scope: &mut Scope) -> T {
-        let mut value = raw.open();
+        let (mut value, ahead) = raw.open();
         value.disclose(self.disclosure);
+        let task = match ahead {
+            Ahead::Clean => return value,
+            Ahead::Dirty => Task::EditDirty,
+            Ahead::Unknown => Task::Edit,
+        };
         if self.search.is_some() {
-            value.edit_texts(&mut Pen { redactor: self, scope, trusts: self.remembers() });
+            let mut pen = Pen::new(self, scope);
+            (pen.task, pen.trusts) = (task, self.remembers());
+            value.edit_texts(&mut pen);
         }
         value
+    }
+
+    /// What [`Raw::searched`] is to be told of each value, where [`Self::remembers`] holds.
+    pub(crate) fn search_ahead<T: Texts>(
+        &self,
+        values: impl Iterator<Item = Raw<T>>,
+        found: &mut Vec<Ahead>,
+    ) {
+        let mut scope = Scope::new();
+        let mut pen = Pen::new(self, &mut scope);
+        pen.task = Task::Try;
+        found.extend(values.map(|raw| {
+            let (mut value, _) = raw.open();
+            value.disclose(self.disclosure);
+            pen.is_dirty = false;
+            value.edit_texts(&mut pen);
+            if pen.is_dirty { Ahead::Dirty } else { Ahead::Clean }
+        }));
+    }
+
+    fn idle_keys(&self) -> MutexGuard<'_, Vec<Keys>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A text that does not come from the store, such as a message for the user, redacted; as it
@@ -139,16 +173,19 @@ impl Redactor {
     /// What is found in finished output, in any format. Nothing, after redaction.
     pub fn scan_bytes(&self, bytes: &[u8]) -> Vec<super::Finding> {
         let mut scope = Scope::new();
-        let mut pen = Pen { redactor: self, scope: &mut scope, trusts: true };
+        let mut pen = Pen::new(self, &mut scope);
         pen.text(None, &String::from_utf8_lossy(bytes), 0);
+        drop(pen);
         scope.findings().collect()
     }
 
     /// The same for an object or array of JSON; `None` where the text is none.
     pub fn scan_document(&self, text: &str) -> Option<Vec<super::Finding>> {
         let mut scope = Scope::new();
-        let pen = &mut Pen { redactor: self, scope: &mut scope, trusts: true };
-        json::look(text, &mut Leaves { pen, depth: 1 }).then(|| scope.findings().collect())
+        let mut pen = Pen::new(self, &mut scope);
+        let is_document = json::look(text, &mut Leaves { pen: &mut pen, depth: 1 });
+        drop(pen);
+        is_document.then(|| scope.findings().collect())
     }
 }
 
@@ -172,6 +209,34 @@ pub struct Pen<'r> {
     scope: &'r mut Scope,
     /// Whether what was clean before is clean now.
     trusts: bool,
+    keys: Keys,
+    task: Task,
+    /// Whether a column held something, where that is all that is asked.
+    is_dirty: bool,
+}
+
+/// What a pen is to do with a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// Take out what must go.
+    Edit,
+    /// The same in a row that holds something for sure.
+    EditDirty,
+    /// Tell only whether there is something; whatever is given for a text then has no content.
+    Try,
+}
+
+impl<'r> Pen<'r> {
+    fn new(redactor: &'r Redactor, scope: &'r mut Scope) -> Self {
+        let keys = redactor.idle_keys().pop().unwrap_or_default();
+        Self { redactor, scope, trusts: true, keys, task: Task::Edit, is_dirty: false }
+    }
+}
+
+impl Drop for Pen<'_> {
+    fn drop(&mut self) {
+        self.redactor.idle_keys().push(mem::take(&mut self.keys));
+    }
 }
 
 impl Pen<'_> {
@@ -199,7 +264,15 @@ impl Pen<'_> {
 
     /// What is to stand in the place of a column's text.
     pub(super) fn column(&mut self, name: &str, text: &str) -> Option<String> {
+        if self.task == Task::Try {
+            self.is_dirty = self.is_dirty || self.edited(name, text).is_some();
+            return None;
+        }
         name.clone_into(&mut self.scope.field);
+        self.edited(name, text)
+    }
+
+    fn edited(&mut self, name: &str, text: &str) -> Option<String> {
         let new = self.text(context_of(name), text, 0);
         if name != "title" {
             return new;
@@ -222,6 +295,7 @@ impl Pen<'_> {
 
     /// A marker for a whole value.
     pub(super) fn whole(&mut self, name: &str, rule: Kind, text: &str) -> String {
+        self.is_dirty = true;
         name.clone_into(&mut self.scope.field);
         self.marker(text, rule as RuleIndex)
     }
@@ -230,11 +304,11 @@ impl Pen<'_> {
     fn text(&mut self, key: Option<&str>, text: &str, depth: usize) -> Option<String> {
         let redactor = self.redactor;
         let seal = redactor.clean.seal(key, text);
-        if seal.is_some_and(|seal| self.trusts && redactor.clean.holds(seal)) {
+        if self.trusts && redactor.clean.holds(seal) {
             return None;
         }
         let new = self.searched(key, text, depth);
-        if let (None, Some(seal)) = (&new, seal) {
+        if new.is_none() {
             redactor.clean.add(seal);
         }
         new
@@ -243,6 +317,12 @@ impl Pen<'_> {
     fn searched(&mut self, key: Option<&str>, text: &str, depth: usize) -> Option<String> {
         let body = text.trim_start_matches('\0');
         let body = if body.len() < text.len() { body.trim_start_matches("json:") } else { body };
+        if depth < MAX_DEPTH && self.task != Task::EditDirty && self.stays(body, depth) {
+            return None;
+        }
+        if depth < MAX_DEPTH && json::is_document(body) && self.task == Task::Try {
+            return Some(String::new());
+        }
         if depth < MAX_DEPTH
             && json::is_document(body)
             && let Ok(new) = self.document(body, depth)
@@ -262,6 +342,20 @@ impl Pen<'_> {
         });
         let plain = self.plain(claimed.as_deref().unwrap_or(text));
         plain.or(claimed)
+    }
+
+    /// Whether a text is a document without anything that must go: most are, and so need no second
+    /// look whether every byte of them is as it should be.
+    fn stays(&mut self, text: &str, depth: usize) -> bool {
+        if !self.trusts || !json::is_framed(text) {
+            return false;
+        }
+        let task = mem::replace(&mut self.task, Task::Try);
+        let scope = mem::take(self.scope);
+        let stays = json::stays(text, &mut Leaves { pen: self, depth: depth + 1 });
+        *self.scope = scope;
+        self.task = task;
+        stays
     }
 
     /// A text that is a document; where it turns out to be none, nothing may be taken for clean.
@@ -284,7 +378,7 @@ impl Pen<'_> {
     /// What there is to know of a key; nothing where everything passes.
     fn key(&mut self, name: &str) -> Option<Key> {
         let search = self.redactor.search.as_ref()?;
-        Some(self.scope.keys.get(name, search))
+        Some(self.keys.get(name, search))
     }
 
     /// A text whose key says that it is a secret, or holds one behind a scheme.
@@ -329,7 +423,11 @@ impl Pen<'_> {
     /// A text that is no JSON.
     fn plain(&mut self, text: &str) -> Option<String> {
         let mut now: Option<String> = None;
-        let rounds = if text.len() < MIN_TEXT { 0 } else { MAX_ROUNDS };
+        let rounds = match self.task {
+            _ if text.len() < MIN_TEXT => 0,
+            Task::Try => 1,
+            Task::Edit | Task::EditDirty => MAX_ROUNDS,
+        };
         for _ in 0..rounds {
             let hits = self.search()?.find(now.as_deref().unwrap_or(text));
             match self.replace(now.as_deref().unwrap_or(text), &hits) {
@@ -349,6 +447,9 @@ impl Pen<'_> {
     fn replace(&mut self, text: &str, hits: &[Hit]) -> Option<String> {
         if hits.is_empty() {
             return None;
+        }
+        if self.task == Task::Try {
+            return Some(String::new());
         }
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
@@ -389,16 +490,18 @@ impl Editor for Leaves<'_, '_> {
     }
 
     fn number(&mut self, key: Option<&str>, number: &str) -> Option<String> {
-        if self.pen.takes_ids() && is_person_id(key?, number) {
-            return Some(self.pen.marker(number, Kind::PlatformId as RuleIndex));
-        }
-        if number.len() < 3 || !number.bytes().all(|b| b.is_ascii_digit()) {
+        if number.len() < 3 {
             return None;
         }
-        let claim = self.pen.key(key?)?.claim;
-        let is_password = number.len() >= 4 && claim == Some(Claim::Password);
-        let takes = (is_password || is_pin(key?, number)) && self.pen.search()?.has_contexts();
-        takes.then(|| self.pen.marker(number, Kind::Password as u16))
+        let key = self.pen.key(key?)?;
+        let rule = if is_person(key, number) && self.pen.takes_ids() {
+            Kind::PlatformId
+        } else if proves(key, number) && self.pen.search()?.has_contexts() {
+            Kind::Password
+        } else {
+            return None;
+        };
+        Some(self.pen.marker(number, rule as RuleIndex))
     }
 
     fn named(&mut self, name: Option<&str>, text: &str) -> Option<String> {
@@ -415,24 +518,21 @@ fn context_of(column: &str) -> Option<&str> {
     (!matches!(column, "session_key" | "tool_calls" | "token_count")).then_some(column)
 }
 
-/// Whether a number under this key is one that somebody types to prove who they are.
-fn is_pin(key: &str, number: &str) -> bool {
-    static KEYS: WordSet = WordSet::new(
-        "pin pin_code pincode user_pin userpin sim_pin card_pin door_code passcode otp otp_code totp_code",
-    );
-    static CARDS: WordSet = WordSet::new("cvv cvv2 cvc cvc2 card_cvv card_cvc");
-    KEYS.holds(key) && (4..=8).contains(&number.len())
-        || CARDS.holds(key) && (3..=4).contains(&number.len())
+/// Whether a number is one that somebody types to prove who they are.
+fn proves(key: Key, number: &str) -> bool {
+    let lengths = match (key.claim, key.number) {
+        (Some(Claim::Password), _) => 4..=usize::MAX,
+        (_, Number::Pin) => 4..=8,
+        (_, Number::CardCode) => 3..=4,
+        (_, Number::Person | Number::Plain) => return false,
+    };
+    lengths.contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Whether a number under this key is somebody's on a platform.
-fn is_person_id(key: &str, number: &str) -> bool {
-    static KEYS: WordSet = WordSet::new(
-        "user_id userid from_id chat_id chatid sender_id senderid from_user_id author_id authorid member_id memberid \
-         telegram_id discord_id guild_id guildid channel_id channelid thread_id threadid",
-    );
+/// Whether a number is somebody's on a platform.
+fn is_person(key: Key, number: &str) -> bool {
     let digits = number.trim_start_matches('-');
-    KEYS.holds(key)
+    key.number == Number::Person
         && (6..=20).contains(&digits.len())
         && digits.bytes().all(|b| b.is_ascii_digit())
 }

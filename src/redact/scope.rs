@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::keys::Keys;
 use super::paths::Met;
 use super::search::{MARKER, RuleIndex};
 
@@ -26,8 +25,6 @@ pub struct Scope {
     pub(super) field: String,
     /// Names of users and hosts that the session gave away.
     pub(super) met: Met,
-    /// Names that its values stand under.
-    pub(super) keys: Keys,
 }
 
 #[derive(Debug, Clone, Copy)]

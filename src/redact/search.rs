@@ -167,7 +167,10 @@ impl Search {
         let is_rule = |target: &Target| matches!(target, Target::Rule(_));
         let mut asked = !self.always.is_empty();
         self.keywords.each(before.as_bytes(), |word| {
-            asked |= self.targets[word.keyword].iter().any(is_rule);
+            let goes_on = before[..word.start].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            // What takes in the quote is a name from its beginning: `d="` is not of `id="`.
+            let is_whole = !goes_on || word.end < before.len();
+            asked |= is_whole && self.targets[word.keyword].iter().any(is_rule);
         });
         asked
     }

@@ -144,6 +144,23 @@ fn plain_text_survives() {
 }
 
 #[test]
+fn what_is_only_framed_like_a_document_is_searched_as_text() {
+    let all = [Group::Secrets, Group::Pii];
+    let redactor = Redactor::new(Vec::new(), &all, KnownValues::default()).unwrap();
+    let card = ["4111", "1111", "1111", "1111"];
+    for text in [
+        format!("[{}]", card.join(" ")),
+        format!("{{\"card\": {}}}", card.join("-")),
+        "{\"at\": 81.223.45.67}".to_owned(),
+        format!("\"login\" with password={} for \"ana\"", ["Zx9", "kQ2mVt7!k"].concat()),
+        format!("[INFO] password={} [done]", ["Zx9", "kQ2mVt7!k"].concat()),
+    ] {
+        let out = redactor.redact_text(&text, &mut Scope::new());
+        assert!(out.contains("[REDACTED:"), "{out}");
+    }
+}
+
+#[test]
 fn a_value_keeps_its_marker_through_a_session() {
     let (a, b) = ("password=Xq7!kkPz29a", "password=Wm4!jjRt83b");
     let mut scope = Scope::new();

@@ -9,16 +9,35 @@ use super::disclosure::Disclosure;
 use super::redactor::Pen;
 
 /// A value of the store that nothing can look into before redaction.
-pub struct Raw<T>(T);
+pub struct Raw<T> {
+    value: T,
+    ahead: Ahead,
+}
+
+/// What a search ahead of redaction said of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    /// Nothing in it must go.
+    Clean,
+    /// Something in it must go.
+    Dirty,
+    /// Nobody has searched it.
+    Unknown,
+}
 
 impl<T> Raw<T> {
     /// Seals a value that was just read.
     pub(crate) fn new(value: T) -> Self {
-        Self(value)
+        Self { value, ahead: Ahead::Unknown }
     }
 
-    pub(super) fn open(self) -> T {
-        self.0
+    /// The value of which the same redactor said this when it met it as a copy.
+    pub(crate) fn searched(self, ahead: Ahead) -> Self {
+        Self { ahead, ..self }
+    }
+
+    pub(super) fn open(self) -> (T, Ahead) {
+        (self.value, self.ahead)
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::go::translated;
 use super::rule::{Rule, RuleError, SecretGroup, parse};
 
 /// The rules of a file, or of all `*.toml` files of a folder in the order of their names.
@@ -76,6 +77,12 @@ struct LeakRule {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Allowlist {
+    /// `AND` where everything that is listed must hold.
+    condition: Option<String>,
+    #[serde(default)]
+    paths: Vec<String>,
+    #[serde(default)]
+    commits: Vec<String>,
     #[serde(default)]
     regexes: Vec<String>,
     /// What the expressions look at: the secret when left out, `match` or `line`.
@@ -86,12 +93,20 @@ struct Allowlist {
 
 impl Allowlist {
     /// The expressions that can be asked of a secret. One that wants the whole line would let
-    /// too much pass.
+    /// too much pass, and so would one that counts only together with something else.
     fn expressions(&self) -> impl Iterator<Item = String> {
         let of_line = self.regex_target.as_deref() == Some("line");
-        let regexes = self.regexes.iter().filter(move |_| !of_line).cloned();
+        let regexes = self.regexes.iter().filter(move |_| !of_line).map(|regex| translated(regex));
         let words = self.stopwords.iter().map(|word| format!("(?i){}", regex::escape(word)));
-        regexes.chain(words)
+        let is_part = self.is_of_several();
+        regexes.chain(words).filter(move |_| !is_part)
+    }
+
+    /// Whether one of its lists alone lets nothing pass.
+    fn is_of_several(&self) -> bool {
+        let lists = [&self.paths, &self.commits, &self.regexes, &self.stopwords];
+        let is_and = self.condition.as_deref().is_some_and(|c| matches!(c, "AND" | "and" | "&&"));
+        is_and && lists.into_iter().filter(|list| !list.is_empty()).count() > 1
     }
 }
 
@@ -109,7 +124,7 @@ impl LeakRule {
         let allow = own.flat_map(Allowlist::expressions).chain(global.iter().cloned());
         Some(Rule {
             id: kebab(&self.id),
-            pattern: self.regex?,
+            pattern: translated(&self.regex?),
             secret: self.secret_group.filter(|group| *group > 0).map(SecretGroup::Number),
             entropy: self.entropy,
             allow: allow.collect(),
@@ -147,6 +162,12 @@ mod tests {
         [[rules.allowlists]]
         condition = "OR"
         stopwords = ["sample"]
+        [[rules.allowlists]]
+        condition = "AND"
+        paths = ["docs/"]
+        regexes = ["^real"]
+        [[rules.allowlists]]
+        regexes = ['^\$(?:[0-9]+|{[0-9]+})$']
         [[rules]]
         id = "path-only"
         path = "id_rsa"
@@ -161,6 +182,7 @@ mod tests {
         assert_eq!(matcher.all_in("ACME_KEY = abcd1234").first(), Some(&(11..19)));
         assert!(matcher.all_in("ACME_KEY = sample12").is_empty());
         assert!(matcher.all_in("ACME_KEY = fake1234").is_empty());
+        assert!(!matcher.all_in("ACME_KEY = real1234").is_empty(), "true only of a folder");
     }
 
     #[test]

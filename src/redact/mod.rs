@@ -30,6 +30,7 @@ mod cursor;
 mod disclosure;
 mod end;
 pub mod example;
+mod go;
 mod header;
 mod json;
 mod keys;

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::aligned::cells_below;
 use super::cursor::Quote;
 use super::end::{limit, value_end};
 use super::header::{cookie_pairs, is_cookie_name, joint_len, scheme_len};
@@ -30,11 +31,12 @@ pub(super) enum Kind {
     Cookie,
     UrlPassword,
     KnownValue,
+    SeedPhrase,
     PlatformId,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Password,
         Self::Secret,
         Self::Token,
@@ -42,6 +44,7 @@ impl Kind {
         Self::Cookie,
         Self::UrlPassword,
         Self::KnownValue,
+        Self::SeedPhrase,
         Self::PlatformId,
     ];
 
@@ -55,6 +58,7 @@ impl Kind {
             Self::Cookie => "cookie",
             Self::UrlPassword => "url-password",
             Self::KnownValue => "known-value",
+            Self::SeedPhrase => "seed-phrase",
             Self::PlatformId => "platform-id",
         }
     }
@@ -71,6 +75,7 @@ impl Kind {
             Self::KnownValue => {
                 "Value of a file in which Hermes keeps secrets, or of --redact-values"
             }
+            Self::SeedPhrase => "Recovery phrase of a wallet: words of BIP39 that carry their sum",
             Self::PlatformId => "Id of a user or chat under its name, or in a column for it",
         }
     }
@@ -190,10 +195,13 @@ impl<'t> Walk<'t> {
     /// Secrets in the cells under a name that heads a table's column.
     fn cells_under(&mut self, name: &Range<usize>) {
         let Some(claim) = claim(&self.text[name.clone()]) else { return };
-        let Some(column) = column_under(self.text, name) else { return };
-        let operator = if column.is_drawn { Operator::Colon } else { Operator::Cell };
+        let (cells, is_drawn) = match column_under(self.text, name) {
+            Some(column) => (column.cells, column.is_drawn),
+            None => (cells_below(self.text, name), false),
+        };
+        let operator = if is_drawn { Operator::Colon } else { Operator::Cell };
         let setting = Setting { operator, quoted: false, certain: false };
-        for cell in column.cells {
+        for cell in cells {
             if !cell.is_empty() && is_secret(&self.text[cell.clone()], claim, setting) {
                 self.found.push((cell, Kind::of(claim)));
             }
@@ -252,14 +260,20 @@ impl<'t> Walk<'t> {
         let line = self.text[from..name.start].rsplit('\n').next()?;
         let mut words = line.split(' ').rev().filter(|word| !word.is_empty());
         words.by_ref().take(3).find(|word| ARTICLES.contains(word))?;
-        let word = words.next().filter(|link| LINKS.contains(link)).and_then(|_| words.next())?;
-        let value = word.trim_matches(|c: char| "\"'`,()".contains(c));
+        let said = words.next().filter(|said| LINKS.contains(said))?;
+        let word = words.next()?;
+        let value = word.trim_matches(|c: char| "\"'`,()\\".contains(c));
         let is_constant =
             value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
         let is_whole = word.len() < line.len() && !is_constant && !value.contains(['/', '@', '&']);
         let start = value.as_ptr() as usize - self.text.as_ptr() as usize;
         let claim = claim(&self.text[self.with_words_before(name)])?;
-        let asked = if claim == Claim::Key { Claim::Key } else { Claim::Token };
+        let asked = match claim {
+            Claim::Key => Claim::Key,
+            // `X is a terrible password` is said of many, `use X as the password` of one.
+            Claim::Password | Claim::Pass if said == "as" => Claim::Pass,
+            _ => Claim::Token,
+        };
         let is_value = is_whole && is_secret(value, asked, Setting::PROSE);
         is_value.then(|| (start..start + value.len(), Kind::of(claim)))
     }
@@ -350,7 +364,10 @@ impl<'t> Walk<'t> {
             claim
         };
         let range = open.start..end;
-        if self.is_fingerprint(name, &range) || self.is_of_other_names(name, &range) {
+        let is_command = open.operator == Operator::Tight
+            && open.quote == Quote::Mark(b'`', 0)
+            && self.text[range.clone()].contains(' ');
+        if is_command || self.is_fingerprint(name, &range) || self.is_of_other_names(name, &range) {
             return;
         }
         if !range.is_empty() && is_secret(&self.text[range.clone()], claim, setting) {

@@ -70,6 +70,7 @@ impl Cursor<'_> {
             match self.peek() {
                 Some(b' ' | b'\t') => self.at += 1,
                 Some(0xC2 | 0xE2 | 0xE3) if self.eat_any(&["\u{a0}", "\u{202f}", "\u{3000}"]) => {}
+                Some(b'&') if self.eat("&nbsp;") => {}
                 _ if self.starts("\\t") || self.starts("%20") => {
                     self.at += if self.starts("%") { 3 } else { 2 }
                 }

@@ -10,8 +10,9 @@
 //! 1. *Structure* (`redactor`, `json`, `view`): JSON is walked leaf by leaf to any depth, with
 //!    each leaf's key as context, and only changed leaves are written anew.
 //! 2. *Search* (`search`, `keywords`, `shape`): one pass finds every keyword of every rule; a rule's
-//!    pattern is run only around its own. Rules are data: `redact-rules/`, [`rule`], [`load`].
-//! 3. *Context* (`context`, `name`, `tongues`, `read`, `table`, `parallel`, `end`, `value`, `standin`, `natural`, `header`, `url`):
+//!    pattern is run only around its own. Rules are data: `redact-rules/`, [`rule`], [`load`] (also
+//!    from `go`). Phrases of words have none (`phrase`).
+//! 3. *Context* (`context`, `name`, `tongues`, `read`, `table`, `aligned`, `parallel`, `end`, `value`, `standin`, `natural`, `header`, `url`):
 //!    what a name says of its value, in any notation, and whether the value is one.
 //!
 //! A text in which nothing was found is not searched again (`clean`), and a name that values stand
@@ -21,6 +22,7 @@
 //! the second value of the same rule in a session. A marker is nobody's secret, so redacting
 //! twice changes nothing, and [`Redactor::scan_bytes`] finds nothing in a finished file.
 
+mod aligned;
 pub mod builtin;
 pub mod check;
 pub mod checksum;
@@ -43,6 +45,7 @@ mod outline;
 mod parallel;
 mod paths;
 mod pattern;
+mod phrase;
 mod read;
 mod redactor;
 pub mod rule;

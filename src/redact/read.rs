@@ -176,7 +176,7 @@ impl Cursor<'_> {
         if self.eat_any(&["=>", ":=", "?=", "||=", "->", "+=", ".=", "::=", ":::=", "→"]) {
             return Some(Operator::Equals);
         }
-        if self.eat_any(&["：", "＝", "﹕"]) {
+        if self.eat_any(&["：", "＝", "﹕", "› "]) {
             return Some(Operator::Colon);
         }
         if self.eat_any(&["是", "为", "為", "は", "는 ", "은 "]) || self.opens_quotation() {
@@ -384,17 +384,24 @@ impl Cursor<'_> {
 
     /// `for bob:`, `for the router is` and `от роутера:` between a name and its value.
     fn skip_clause(&mut self) -> bool {
-        const LINKS: [&str; 6] = [" is ", " ist ", " est ", " es ", " é ", " è "];
+        const LINKS: [&str; 12] = [
+            " is ", " ist ", " est ", " es ", " é ", " è ", " lautet ", " är ", " er ", " jest ",
+            " — ", " – ",
+        ];
         const STARTS: &[&str] = &[
             "for ", "to ", "of ", "in ", "on ", "от ", "для ", "к ", "для ", "für ", "zum ",
             "vom ", "pour ", "de ", "du ", "para ", "do ", "da ", "del ", "per ", "voor ", "van ",
         ];
-        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 64)];
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 80)];
         if !STARTS.iter().any(|start| ahead.starts_with(start.as_bytes())) {
-            return false;
+            return self.skip_owner();
         }
-        let is_prose = |b: &&u8| b.is_ascii_alphabetic() || !b.is_ascii() || b" '@.-_".contains(b);
-        let len = ahead.iter().take_while(is_prose).count();
+        let is_prose =
+            |b: u8| b.is_ascii_alphanumeric() || !b.is_ascii() || b" '@.-_/".contains(&b);
+        let is_url = |two: &[u8]| two == b":/";
+        let goes_on =
+            |at: &usize| is_prose(ahead[*at]) || ahead.get(*at..*at + 2).is_some_and(is_url);
+        let len = (0..ahead.len()).take_while(goes_on).count();
         let ends =
             ahead.get(len) == Some(&b':') && !matches!(ahead.get(len + 1), Some(b'/' | b':'));
         let found = |link: &&str| {
@@ -403,6 +410,53 @@ impl Cursor<'_> {
         let link = LINKS.iter().filter_map(found).min();
         self.at += if ends { len + 1 } else { link.unwrap_or_default() };
         ends || link.is_some()
+    }
+
+    /// `serverului este`: one or two words between a name and what says what it is.
+    fn skip_owner(&mut self) -> bool {
+        const LINKS: [&[u8]; 11] = [
+            b"is ",
+            b"ist ",
+            b"est ",
+            b"es ",
+            "é ".as_bytes(),
+            "è ".as_bytes(),
+            b"lautet ",
+            "är ".as_bytes(),
+            b"er ",
+            b"jest ",
+            b"este ",
+        ];
+        /// What is told of a secret that is not the secret.
+        const OTHERS: [&[u8]; 12] = [
+            b"fingerprint",
+            b"hash",
+            b"digest",
+            b"checksum",
+            b"size",
+            b"length",
+            b"id",
+            b"name",
+            b"type",
+            b"format",
+            b"file",
+            b"path",
+        ];
+        let mut rest = &self.bytes[self.at..self.bytes.len().min(self.at + 48)];
+        for words in 0..3 {
+            if let Some(link) = LINKS.iter().find(|link| rest.starts_with(link)) {
+                let len = self.bytes.len().min(self.at + 48) - self.at - rest.len();
+                self.at += if words > 0 { len + link.len() } else { 0 };
+                return words > 0;
+            }
+            let len = rest.iter().take_while(|b| b.is_ascii_lowercase() || !b.is_ascii()).count();
+            let is_other = OTHERS.contains(&&rest[..len]);
+            if len < 2 || is_other || rest.get(len) != Some(&b' ') {
+                return false;
+            }
+            rest = &rest[len + 1..];
+        }
+        false
     }
 
     /// `: str = ` after a name: the type, and the `=` that makes an assignment of it. What has a
@@ -497,7 +551,7 @@ impl Cursor<'_> {
         self.eat("[[");
     }
 
-    /// What stands before a value that is a node of YAML (`&anchor`, `!!str`), an object that
+    /// What stands before a value that is a node of YAML (`&anchor`, `!!str`, `!unsafe`), an object that
     /// holds it (`{"value": `), or a here-document (`<<EOT` and the line's end).
     fn skip_node(&mut self) {
         let is_word = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_' || **b == b'-';
@@ -510,7 +564,7 @@ impl Cursor<'_> {
             let opens = next.eat_any(&["\r\n", "\n", "\\n"]);
             next.skip_blanks();
             *self = if opens { next } else { *self };
-        } else if next.eat_any(&["&", "!!"]) {
+        } else if next.eat_any(&["&", "!!", "!"]) {
             let len = next.bytes[next.at..].iter().take(40).take_while(is_word).count();
             next.at += len;
             let is_node = len > 0 && next.peek() == Some(b' ');

@@ -13,6 +13,7 @@ use super::keywords::Keywords;
 use super::known::KnownValues;
 use super::name::{Claim, STEMS};
 use super::pattern::may_begin;
+use super::phrase::phrases;
 use super::rule::{Group, Matcher, Pinned, Rule, RuleError};
 use super::shape::{Place, Shape};
 use super::{tongues, view};
@@ -187,6 +188,10 @@ impl Search {
 
     fn found(&self, text: &str, depth: Depth) -> Vec<Hit> {
         let mut pass = self.pass(text, depth);
+        if self.contexts {
+            let phrases = phrases(text).into_iter();
+            pass.hits.extend(phrases.map(|range| Hit { range, rule: Kind::SeedPhrase as u16 }));
+        }
         self.search_all(&pass.windows, text, &mut pass.hits);
         for rule in &self.always {
             let whole = Window { rule: *rule, range: 0..text.len() };

@@ -145,7 +145,33 @@ pub(super) fn is_reference(value: &str, quoted: bool) -> bool {
         || value.contains(".*")
         || value.contains(".+")
         || has_braces(value)
+        || is_local(value)
+        || is_validation(value)
+        || value.starts_with(['\'', '"']) && value[1..].starts_with('$')
         || !quoted && is_code(value)
+}
+
+/// `@password`, as SQL and Ruby write variables, and `posts#edit`, an action of Rails.
+fn is_local(value: &str) -> bool {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'/')
+            && !looks_random(name)
+    };
+    let bare = value.strip_prefix('@').map(|name| name.strip_prefix('@').unwrap_or(name));
+    let is_action = |(path, action): (&str, &str)| {
+        path.contains('/') && is_name(path) && is_name(action) && !action.contains('/')
+    };
+    bare.is_some_and(is_name) || value.split_once('#').is_some_and(is_action)
+}
+
+/// `required|min:8|confirmed`: what a value must be.
+fn is_validation(value: &str) -> bool {
+    let is_rule = |rule: &str| {
+        let name = rule.split([':', '(']).next().unwrap_or_default();
+        (2..24).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+    };
+    value.contains('|') && value.split('|').all(is_rule) && !looks_random(value)
 }
 
 /// `{x9!kQ}`: ODBC's quotation of a password.
@@ -284,6 +310,18 @@ mod tests {
         }
         for value in ["k3Jx9QmZ7vLp2RtYw8Nc", "abcde9Zk2Lq8", "hunter12345678"] {
             assert!(!is_placeholder(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn names_and_conditions_are_references() {
+        for value in
+            ["@password", "@@session", "cms/passwords#edit", "required|min:8|confirmed", "'$PW'"]
+        {
+            assert!(is_reference(value, true), "{value}");
+        }
+        for value in ["@s3cr3t99", "ab/cd#9xQ", "kV9|x2:Lq8"] {
+            assert!(!is_reference(value, true), "{value}");
         }
     }
 

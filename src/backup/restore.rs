@@ -1,14 +1,14 @@
 //! Sessions from a backup into a store: checked before a row is written, compared after.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use super::Error;
+use super::{Error, failed};
 use crate::export;
 use crate::import::{self, Fidelity, Mode, OnConflict, OnRedacted};
 use crate::manifest::{self, Entry, Manifest, Redacted};
@@ -65,6 +65,8 @@ pub fn restore(
     folder: &Path,
     progress: &dyn Progress,
 ) -> Result<Restored, Error> {
+    // A folder that is not there is no backup without sessions.
+    fs::read_dir(folder).map_err(failed("read", folder))?;
     restore_brought(request, folder, |_| Ok(()), progress)
 }
 

@@ -217,6 +217,7 @@ fn a_flipped_byte_is_named_and_nothing_of_it_goes_in() {
     env.run("restore b nobody --into other.db").fails(1).says("no session `nobody`");
     assert!(!env.work("other.db").exists());
     env.run("restore . --into other.db").fails(1).says("no backup");
+    env.run("restore absent --into other.db").fails(1).says("cannot read absent");
 }
 
 #[test]

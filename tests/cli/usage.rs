@@ -68,6 +68,14 @@ fn refusals_read_like_this() {
 }
 
 #[test]
+fn a_name_that_ends_as_a_folder_is_none_for_a_file() {
+    let env = Env::with([talk("s0")]);
+    let line = "export new/ --format jsonl";
+    env.run(line).fails(2).says("new/ is a folder, and the format writes one file");
+    assert!(names(&env.work("")).is_empty());
+}
+
+#[test]
 fn failures_are_visible_to_scripts() {
     let env = Env::with([]);
     for (line, status) in [

@@ -33,9 +33,12 @@ pub(super) fn is_one_file(output: &Path, format: &Format) -> bool {
 /// Whether OUTPUT names a folder for a format that can fill one: it is one, ends as one, or has not
 /// the suffix of the format's files.
 pub(super) fn is_folder(output: &Path, format: &Format) -> bool {
-    let ends_as_one = output.to_str().is_some_and(|output| output.ends_with(['/', '\\']));
     let is_named_otherwise = by_suffix(output, format.only).is_none() && !output.exists();
-    output.is_dir() || !is_stdout(output) && (ends_as_one || is_named_otherwise)
+    output.is_dir() || !is_stdout(output) && (ends_as_folder(output) || is_named_otherwise)
+}
+
+fn ends_as_folder(output: &Path) -> bool {
+    output.to_str().is_some_and(|output| output.ends_with(['/', '\\']))
 }
 
 pub(super) fn as_folder(output: PathBuf) -> Result<PathBuf, UsageError> {
@@ -54,13 +57,15 @@ pub(super) fn as_file(output: PathBuf) -> Result<Target, UsageError> {
     }
     let is_device = output.starts_with("/dev") || output.starts_with("/proc");
     match fs::metadata(&output) {
-        Ok(meta) if meta.is_dir() => Err(UsageError::new(format!(
-            "{} is a folder, and the format writes one file",
-            output.display()
-        ))),
+        Ok(meta) if meta.is_dir() => Err(is_a_folder(&output)),
+        Err(_) if ends_as_folder(&output) => Err(is_a_folder(&output)),
         Ok(meta) if is_device || !meta.is_file() => Ok(Target::Stream),
         Ok(_) | Err(_) => Ok(Target::File(output)),
     }
+}
+
+fn is_a_folder(output: &Path) -> UsageError {
+    UsageError::new(format!("{} is a folder, and the format writes one file", output.display()))
 }
 
 pub(super) fn is_stdout(output: &Path) -> bool {

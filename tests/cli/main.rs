@@ -3,6 +3,7 @@
 
 mod backup;
 mod backup_crash;
+mod backup_kills;
 mod cold;
 mod crash;
 mod damage;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
+use crate::backup_kills::{Dice, kill, kills};
 use crate::env::{Env, Ran, parsed_lines, text};
 use crate::loopback::{self, Server};
 use crate::store::{Session, session, talk};
@@ -231,6 +232,39 @@ fn a_killed_run_leaves_every_line_with_its_object_and_the_next_one_completes() {
     lab.is_sound();
     assert_eq!(lab.names().len(), 30 + 1, "nothing is left of the killed runs: {:?}", lab.names());
     lab.run(&format!("verify {PLACE} --against-store")).ok().says("30 files intact");
+    lab.comes_back();
+}
+
+#[test]
+#[ignore = "takes minutes; KILLS and KILL_SEED say how many and which"]
+fn killed_backups_leave_every_line_with_its_object() {
+    let lab = Lab::with((0..40).map(|n| session(format!("s{n:02}")).user(format!("question {n}"))));
+    let mut dice = Dice::new();
+    for n in 0..kills() {
+        // A server that takes its time gives the kills more points to fall on.
+        lab.s3.fails(Fault::on("/", Kind::Stall(Duration::from_millis(dice.roll(20)))).always());
+        let mut command = lab.command(&format!("backup {PLACE}"));
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        kill(child, Duration::from_millis(dice.roll(600)));
+        lab.s3.heals();
+        lab.is_sound();
+        let id = dice.roll(40);
+        let edit = format!("UPDATE messages SET content = content || '{n}' WHERE id % 40 >= {id}");
+        lab.env.store().sql(&edit);
+        if n % 10 == 9 {
+            lab.run(&format!("-q backup {PLACE}")).ok().silent();
+            lab.run(&format!("verify {PLACE} --against-store")).ok().says("40 files intact");
+        }
+    }
+    for _ in 0..kills() {
+        // A few of the runs that did not end are cleaned up after at a time.
+        lab.env.store().sql("UPDATE messages SET content = content || '.' WHERE id = 1");
+        lab.backup().ok();
+        if lab.names().len() == 40 + 1 {
+            break;
+        }
+    }
+    assert_eq!(lab.names().len(), 40 + 1, "{:?}", lab.names());
     lab.comes_back();
 }
 

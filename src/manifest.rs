@@ -61,7 +61,7 @@ pub struct Entry {
     /// What the session was like when it was written; another one where it has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
-    /// A digest of all that its messages hold, as they were then.
+    /// A digest of all of it, to the last cell of its messages, as it was then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts: Option<String>,
     /// Another one where the file is encrypted to others; `None` where it is not encrypted.

@@ -30,7 +30,7 @@ pub(super) struct Renewed {
 pub(super) struct Mark {
     /// Of its row, its messages' flags and the lengths of their texts.
     pub(super) shape: String,
-    /// Of all that its messages hold.
+    /// Of all of it, to the last cell of its messages.
     pub(super) texts: String,
     /// Sessions that stay in the store and have it for their parent, where it is to leave.
     pub(super) children: Vec<String>,
@@ -65,7 +65,7 @@ impl Renewed {
         let keys: Vec<SessionKey> = renewed.documents.iter().flat_map(|d| d.0.clone()).collect();
         for key in &keys {
             let shape = readable(snapshot.fingerprint(*key))?;
-            let texts = readable(snapshot.texts(*key))?;
+            let texts = readable(snapshot.contents(*key))?;
             renewed.marks.insert(*key, Mark { shape, texts, children: Vec::new() });
         }
         for (parent, child) in snapshot.children_of(&keys)? {
@@ -145,15 +145,26 @@ impl Looked<'_, '_> {
 
     /// What a session is like now; `None` where that is what its line says.
     fn changed(&self, key: SessionKey, entry: Option<&Entry>) -> Result<Option<Mark>, Error> {
-        let shape = readable(self.snapshot.fingerprint(key))?;
-        let same = entry.filter(|line| !shape.is_empty() && line.mark.as_deref() == Some(&shape));
-        if same.is_some() && self.look == Look::Shape {
-            return Ok(None);
-        }
-        let texts = readable(self.snapshot.texts(key))?;
-        let known = same.and_then(|line| line.texts.as_deref());
-        let is_as_it_was = !texts.is_empty() && known == Some(texts.as_str());
-        Ok((!is_as_it_was).then_some(Mark { shape, texts, children: Vec::new() }))
+        let is_same = |now: &str, then: Option<&str>| !now.is_empty() && then == Some(now);
+        let shape = || readable(self.snapshot.fingerprint(key));
+        let contents = || readable(self.snapshot.contents(key));
+        let (shape, texts) = match self.look {
+            Look::Shape => {
+                let shape = shape()?;
+                if is_same(&shape, entry.and_then(|line| line.mark.as_deref())) {
+                    return Ok(None);
+                }
+                (shape, contents()?)
+            }
+            Look::Texts => {
+                let contents = contents()?;
+                if is_same(&contents, entry.and_then(|line| line.texts.as_deref())) {
+                    return Ok(None);
+                }
+                (shape()?, contents)
+            }
+        };
+        Ok(Some(Mark { shape, texts, children: Vec::new() }))
     }
 }
 

@@ -1,5 +1,5 @@
 //! Whether a session is as it was: a digest of its row, and of how its messages lie in the store; and
-//! another one of all that its messages hold.
+//! another one of all of it, to the last cell of its messages.
 //!
 //! No message's text is read for the first: SQLite knows the length of a text, and whether a flag is 0 or
 //! 1, from the head of a row (<https://www.sqlite.org/fileformat2.html#record_format>). A text that was
@@ -18,16 +18,7 @@ const FLAGS: [MessageColumn; 2] = [MessageColumn::Active, MessageColumn::Compact
 impl Snapshot<'_> {
     /// A digest that is another one when the session has changed.
     pub fn fingerprint(&self, key: SessionKey) -> Result<String, Error> {
-        let mut digest = Sha256::new();
-        self.digest("SELECT * FROM sessions WHERE rowid = ?", [key.0], &mut digest)?;
-        for (table, column) in self.dependents()? {
-            let (table, column) = (quoted(&table), quoted(&column));
-            let sql = format!(
-                "SELECT * FROM {table} WHERE {column} = (SELECT id FROM sessions WHERE rowid = ?) \
-                 ORDER BY 1, 2"
-            );
-            self.digest(&sql, [key.0], &mut digest)?;
-        }
+        let mut digest = self.digest_of_rows(key)?;
         let shape = self.message_columns().iter().map(|name| shape(name));
         let sql = format!(
             "SELECT rowid, {} FROM messages \
@@ -35,17 +26,37 @@ impl Snapshot<'_> {
             shape.collect::<Vec<_>>().join(", ")
         );
         self.digest(&sql, [key.0], &mut digest)?;
+        digest.update(b";");
         Ok(crate::manifest::hex(&digest.finalize()[..16]))
     }
 
-    /// A digest that is another one when any cell of its messages has changed. It reads all of them.
-    pub fn texts(&self, key: SessionKey) -> Result<String, Error> {
-        let mut digest = Sha256::new();
+    /// A digest that is another one when any cell of it or of its messages has changed. It reads all of
+    /// them, which takes less than to take the measure of each.
+    pub fn contents(&self, key: SessionKey) -> Result<String, Error> {
+        let mut digest = self.digest_of_rows(key)?;
+        // Where a run of rows ends depends on what other sessions have between them.
         for run in self.extent(key, Shown::All)?.runs {
             let sql = "SELECT * FROM messages WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
             self.digest(sql, [run.0, run.1], &mut digest)?;
         }
         Ok(crate::manifest::hex(&digest.finalize()[..16]))
+    }
+
+    /// Of its own row, and of rows of other tables that belong to it.
+    fn digest_of_rows(&self, key: SessionKey) -> Result<Sha256, Error> {
+        let mut digest = Sha256::new();
+        self.digest("SELECT * FROM sessions WHERE rowid = ?", [key.0], &mut digest)?;
+        digest.update(b";");
+        for (table, column) in self.dependents()? {
+            let (table, column) = (quoted(&table), quoted(&column));
+            let sql = format!(
+                "SELECT * FROM {table} WHERE {column} = (SELECT id FROM sessions WHERE rowid = ?) \
+                 ORDER BY 1, 2"
+            );
+            self.digest(&sql, [key.0], &mut digest)?;
+            digest.update(b";");
+        }
+        Ok(digest)
     }
 
     fn digest(
@@ -63,7 +74,6 @@ impl Snapshot<'_> {
             }
             digest.update(b"\n");
         }
-        digest.update(b";");
         Ok(())
     }
 }

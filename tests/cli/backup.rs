@@ -300,3 +300,21 @@ fn a_build_without_object_stores_says_so() {
     }
     assert_eq!(fs::read_dir(env.work("")).unwrap().count(), 0);
 }
+
+#[test]
+fn a_session_is_the_same_when_one_leaves_whose_messages_lay_between_its_own() {
+    let env = Env::with([talk("stays"), talk("leaves")]);
+    let add = |id: &str| {
+        format!(
+            "INSERT INTO messages (session_id, role, content, timestamp) \
+             VALUES ('{id}', 'user', 'more', 1783641600);"
+        )
+    };
+    env.store().sql(&[add("stays"), add("leaves"), add("stays")].concat());
+    env.run("backup b").ok();
+    env.store().sql(
+        "DELETE FROM messages WHERE session_id = 'leaves'; DELETE FROM sessions WHERE id = 'leaves'",
+    );
+    let json = env.run("backup b --json").ok().json();
+    assert_eq!((&json["exported"], &json["unchanged"]), (&json!(0), &json!(1)), "{json}");
+}

@@ -30,8 +30,8 @@ use crate::progress::Progress;
 
 /// How many requests are under way at once.
 const AT_ONCE: usize = 8;
-/// What is larger goes in parts of so many bytes, and so does a download to the disk.
-const PART: usize = 8 << 20;
+/// What is larger goes in parts of so many bytes, the least that S3 takes.
+const PART: usize = 5 << 20;
 /// How soon Ctrl-C is heard.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a server may say nothing; a part must be through a slow line in that time.

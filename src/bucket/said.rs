@@ -11,6 +11,7 @@ const LONGEST: usize = 300;
 pub(super) fn error(place: String, cause: &Cause) -> Error {
     let said = said(cause);
     match cause {
+        _ if lacks_credentials(cause) => Error::NoCredentials(place),
         Cause::Generic { .. } if matches!(status(cause), Some(401 | 403)) => {
             Error::Refused { place, said }
         }
@@ -21,7 +22,6 @@ pub(super) fn error(place: String, cause: &Cause) -> Error {
             Error::Refused { place, said }
         }
         Cause::AlreadyExists { .. } | Cause::Precondition { .. } => Error::Overtaken(place),
-        _ if lacks_credentials(cause) => Error::NoCredentials(place),
         _ => Error::Failed { place, said },
     }
 }
@@ -51,13 +51,17 @@ fn is_of_bucket(cause: &Cause) -> bool {
 
 /// Without credentials the client asks the machine's own service for some, which most machines lack.
 fn lacks_credentials(cause: &Cause) -> bool {
+    const SERVICES: [&str; 5] = [
+        "/latest/api/token",
+        "/latest/meta-data/",
+        "169.254.170.2/",
+        "/computeMetadata/",
+        "/metadata/identity/",
+    ];
     let mut error: Option<&(dyn std::error::Error + 'static)> = Some(cause);
     while let Some(this) = error {
         let text = this.to_string();
-        if ["169.254.169.254", "metadata.google.internal", "169.254.170.2"]
-            .iter()
-            .any(|host| text.contains(host))
-        {
+        if SERVICES.iter().any(|address| text.contains(address)) {
             return true;
         }
         error = this.source();

@@ -372,6 +372,17 @@ fn wrong_credentials_a_bucket_that_is_not_there_and_no_server_are_told_apart() {
 }
 
 #[test]
+fn without_credentials_it_is_said_where_they_come_from() {
+    let lab = Lab::new();
+    let mut command = lab.command(&format!("backup {PLACE}"));
+    command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+    let output = command.env("AWS_METADATA_ENDPOINT", &lab.s3.url).output().unwrap();
+    let ran =
+        Ran::new("no key".to_owned(), output).fails(1).says("there are no credentials for s3:");
+    ran.says("AWS_SECRET_ACCESS_KEY");
+}
+
+#[test]
 fn a_server_without_conditions_is_looked_at_before_it_is_written_to() {
     let lab = Lab::new();
     lab.s3.state().is_simple = true;
@@ -417,17 +428,16 @@ fn a_manifest_that_was_lost_takes_nothing_with_it() {
 
 #[test]
 fn a_large_session_goes_in_parts() {
-    let words = |seed: u64| {
+    let noise = |seed: u64| {
         let mut state = seed;
-        let mut next = move || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            format!("{state:016x}")
+        let next = move |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(b'0' + (state >> 58) as u8)
         };
-        (0..1 << 17).map(|_| next()).collect::<String>()
+        (0..8 << 20).map(next).collect::<String>()
     };
-    let large = (0..10).fold(session("large"), |session, n| session.user(words(n)));
+    // In a column that no index of words is made of.
+    let large = talk("large").with("system_prompt", noise(1));
     let lab = Lab::with([large, talk("small")]);
     lab.backup().ok();
     let parts =

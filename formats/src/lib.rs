@@ -5,6 +5,7 @@
 //! have been through redaction, and borrows its output; it can reach neither the store nor the
 //! disk, and flushing, hashing and renaming are the engine's.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -65,9 +66,24 @@ pub trait SessionWriter: Send {
         Ok(())
     }
 
+    /// Told after the last message, and what of it was lost, what the session's share is made from. Only
+    /// a format that names it ([`Feature::NamesItsRecord`]) is told.
+    fn made_from(&mut self, _record: &Record<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Writes what stands after the last message. Fails with [`NothingToShow`] where the format has
     /// no way to write such a session down; a file of many then holds nothing of it.
     fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// What a session's share of a file is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// The SHA-256 of the line that JSONL has for it, in hexadecimal digits.
+    pub jsonl_sha256: &'a str,
+    /// How often each rule took something out; `None` where nothing was to be.
+    pub redactions: Option<&'a BTreeMap<String, u64>>,
 }
 
 /// The session has nothing that the format shows: a conversation, where it is for conversations.
@@ -161,6 +177,8 @@ pub enum Feature {
     ShowsAll,
     /// Shows times in the zone asked for.
     ShowsTimes,
+    /// Names the JSONL that it shows, by its digest, and what was taken out.
+    NamesItsRecord,
     /// Packs text, so that a search through its bytes needs [`Unpacking`].
     PacksText,
     /// Is written by another program ([`program`]).

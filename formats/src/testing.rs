@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::model::{Column, Header, Message, MessageColumn, Row, Session, SessionColumn, Value};
-use crate::{FileHead, Format, Layout, NothingToShow, SessionHead};
+use crate::{FileHead, Format, Layout, NothingToShow, Record, SessionHead};
 
 /// Columns of a store, some of which this version does not know by name.
 fn header<C: Column>(unknown: &[&str]) -> Header<C> {
@@ -118,6 +118,8 @@ pub(crate) fn write(format: &Format, samples: &[&Sample]) -> String {
                 session.message(message).expect("memory");
             }
         }
+        let record = Record { jsonl_sha256: "e3b0", redactions: None };
+        session.made_from(&record).expect("memory");
         match session.finish() {
             Err(error) if NothingToShow::is_cause(&error) => match format.layout {
                 Layout::FilePerSession => return "no file\n".to_owned(),

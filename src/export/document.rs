@@ -8,10 +8,11 @@ use std::collections::HashSet;
 use std::io;
 
 use formats::model::{Session, SessionColumn, Value};
-use formats::{FormatWriter, Related, SessionHead};
+use formats::{FileHead, FormatWriter, Record, Related, SessionHead, SessionWriter};
 
 use super::feed::{Feed, Found};
 use super::{Error, Lineage, Warnings};
+use crate::manifest::Hasher;
 use crate::progress::Progress;
 use crate::redact::{Redactor, Scope};
 use crate::store::{Extent, Fault, SessionKey, Snapshot};
@@ -90,6 +91,8 @@ pub(super) struct Context<'a> {
     pub(super) redactor: &'a Redactor,
     pub(super) progress: &'a dyn Progress,
     pub(super) warnings: &'a mut Warnings,
+    /// The head of a file of JSONL, where the writer is to name the session's line in it.
+    pub(super) record: Option<&'a FileHead>,
 }
 
 impl Opened<'_> {
@@ -111,7 +114,6 @@ impl Opened<'_> {
         out: &mut dyn FormatWriter,
         wrote: &dyn Fn(io::Error) -> Error,
     ) -> Result<Scope, Error> {
-        let Context { redactor, progress, warnings } = context;
         let head = SessionHead {
             session: &self.head,
             messages: self.messages,
@@ -123,9 +125,38 @@ impl Opened<'_> {
         for Fault { column, what } in &self.faults {
             writer.lost(column, what).map_err(wrote)?;
         }
+        if let Some(file) = context.record {
+            let mut digest = Hasher::default();
+            let mut jsonl = (formats::RECORD.start)(&mut digest, file).map_err(wrote)?;
+            let mut line = jsonl.session(&head).map_err(wrote)?;
+            self.messages(feed, context, &mut [writer.as_mut(), line.as_mut()], wrote)?;
+            line.finish().and_then(|()| jsonl.finish()).map_err(wrote)?;
+            let counts = context.redactor.groups().map(|_| self.scope.counts());
+            let jsonl_sha256 = &digest.finish().sha256;
+            let record = Record { jsonl_sha256, redactions: counts.as_ref() };
+            writer.made_from(&record).map_err(wrote)?;
+        } else {
+            self.messages(feed, context, &mut [writer.as_mut()], wrote)?;
+        }
+        writer.finish().map_err(wrote)?;
+        Ok(self.scope)
+    }
+
+    /// Writes the messages down, in each of these ways.
+    fn messages(
+        &mut self,
+        feed: &mut Feed<'_>,
+        context: &mut Context<'_>,
+        writers: &mut [&mut dyn SessionWriter],
+        wrote: &dyn Fn(io::Error) -> Error,
+    ) -> Result<(), Error> {
+        let Context { redactor, progress, warnings, .. } = context;
+        let mut each = |write: &dyn Fn(&mut dyn SessionWriter) -> io::Result<()>| {
+            writers.iter_mut().try_for_each(|writer| write(*writer)).map_err(wrote)
+        };
         for (n, id) in self.lineage.iter().enumerate() {
             if let Some(part) = self.parts.get(n) {
-                writer.segment(part).map_err(wrote)?;
+                each(&|writer| writer.segment(part))?;
             }
             while let Some((raw, faults)) = feed.message()? {
                 if progress.is_cancelled() {
@@ -133,14 +164,13 @@ impl Opened<'_> {
                 }
                 let message = redactor.apply(raw, &mut self.scope);
                 warnings.message(id, &message, &faults);
-                writer.message(&message).map_err(wrote)?;
+                each(&|writer| writer.message(&message))?;
                 for Fault { column, what } in faults {
-                    writer.lost(&column, what).map_err(wrote)?;
+                    each(&|writer| writer.lost(&column, what))?;
                 }
             }
         }
-        writer.finish().map_err(wrote)?;
-        Ok(self.scope)
+        Ok(())
     }
 }
 

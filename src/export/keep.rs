@@ -186,8 +186,12 @@ impl Keeper {
             let mut writer = (self.format.start)(&mut hasher, &head).map_err(&wrote)?;
             while let Some(found) = feed.document() {
                 let opened = Opened::of(*found?, &redactor, &mut warnings)?;
-                let mut context =
-                    Context { redactor: &redactor, progress: &(), warnings: &mut warnings };
+                let mut context = Context {
+                    redactor: &redactor,
+                    progress: &(),
+                    warnings: &mut warnings,
+                    record: None,
+                };
                 opened.write(feed, &mut context, writer.as_mut(), &wrote)?;
             }
             writer.finish().map_err(&wrote)

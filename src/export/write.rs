@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use formats::program::ProgramError;
-use formats::{FormatWriter, NothingToShow};
+use formats::{Feature, FormatWriter, NothingToShow};
 
 use super::document::{Context, Document, Opened};
 use super::feed::Feed;
@@ -198,7 +198,10 @@ impl<'r> Writing<'r> {
         wrote: &dyn Fn(io::Error) -> Error,
     ) -> Result<BTreeMap<String, u64>, Error> {
         let id = opened.head.id().to_owned();
+        let names_record = self.request.format.can(Feature::NamesItsRecord);
+        let record = names_record.then(|| self.request.file_head(1));
         let mut context = Context {
+            record: record.as_ref(),
             redactor: &self.request.redactor,
             progress: self.progress,
             warnings: &mut self.summary.warnings,

@@ -220,3 +220,24 @@ fn an_earlier_page_in_which_a_secret_is_found_today_is_not_listed() {
     assert_eq!(listed(&env), ["b1.html"]);
     assert!(!page(&env, "site/index.html").contains(&token));
 }
+
+#[test]
+fn a_page_names_the_jsonl_that_it_shows_and_what_was_taken_out() {
+    let token = format!("ghp_{}", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8");
+    let first = session("s0").with("title", "One").user(format!("use {token}, then {token}"));
+    let second = session("s1").child_of("s0").user("on it went").assistant("good");
+    let env = Env::with([first.with("end_reason", "compression"), second]);
+    for flags in ["--redact", "--share", "--messages all", "--lineage logical"] {
+        env.run(&format!("export p.html --session-id s0 --no-manifest --force {flags}")).ok();
+        env.run(&format!("export p.jsonl --session-id s0 --no-manifest --force {flags}")).ok();
+        let digest = crate::tree::sha256(&env.work("p.jsonl"));
+        let said = format!("SHA-256 of its JSONL: <code>{digest}</code>");
+        assert!(page(&env, "p.html").contains(&said), "{flags}: {said}");
+        let taken = page(&env, "p.html").contains("Taken out: 2 × github-pat");
+        assert_eq!(taken, flags == "--redact" || flags == "--share", "{flags}");
+    }
+    env.run("export many.html --no-manifest --redact").ok();
+    let many = page(&env, "many.html");
+    assert_eq!(many.matches("SHA-256 of its JSONL").count(), 2);
+    assert!(many.contains("Nothing had to be taken out."), "in one of them");
+}

@@ -13,7 +13,7 @@ use super::shell::{self, Kind};
 use super::transcript::Transcript;
 use super::{Origin, about};
 use crate::model::{Message, Session};
-use crate::{FileHead, FormatWriter, SessionHead, SessionWriter};
+use crate::{FileHead, FormatWriter, Record, SessionHead, SessionWriter};
 
 /// More markup than this is packed.
 const PLAIN: usize = 6 << 20; // bytes
@@ -194,6 +194,11 @@ impl SessionWriter for One<'_, '_> {
 
     fn lost(&mut self, column: &str, what: &str) -> io::Result<()> {
         self.transcript.lost(column, what);
+        self.flush()
+    }
+
+    fn made_from(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.transcript.made_from(record);
         self.flush()
     }
 

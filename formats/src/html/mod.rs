@@ -44,7 +44,12 @@ pub(crate) const FORMAT: Format = Format {
     extension: "html",
     about: "a page to read and search, offline and without anything from elsewhere",
     layout: Layout::OneFile,
-    features: &[Feature::JoinsLineage, Feature::PacksText, Feature::ShowsTimes],
+    features: &[
+        Feature::JoinsLineage,
+        Feature::NamesItsRecord,
+        Feature::PacksText,
+        Feature::ShowsTimes,
+    ],
     start: &start,
     variant: None,
     folder: Some(site::start),

@@ -10,7 +10,7 @@ use super::text::shown;
 use super::transcript::{Prompt, Transcript};
 use super::{Origin, about};
 use crate::model::{Message, Session};
-use crate::{FormatWriter, SessionHead, SessionWriter};
+use crate::{FormatWriter, Record, SessionHead, SessionWriter};
 
 /// An outline up to this size waits in memory, a longer one on the disk.
 const IN_MEMORY: usize = 1 << 20; // bytes
@@ -65,6 +65,11 @@ impl SessionWriter for OnePage<'_> {
 
     fn lost(&mut self, column: &str, what: &str) -> io::Result<()> {
         self.transcript.lost(column, what);
+        self.flush()
+    }
+
+    fn made_from(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.transcript.made_from(record);
         self.flush()
     }
 

@@ -18,7 +18,7 @@ use super::text::{shown, visible};
 use super::transcript::{Prompt, Transcript};
 use super::{Origin, about};
 use crate::model::{Message, Role, Session};
-use crate::{FileHead, Folder, FormatWriter, Leaf, SessionHead, SessionWriter};
+use crate::{FileHead, Folder, FormatWriter, Leaf, Record, SessionHead, SessionWriter};
 
 /// A page with more is continued on another.
 const LONGEST: u64 = 2000; // messages
@@ -254,6 +254,11 @@ impl SessionWriter for Pages<'_> {
 
     fn lost(&mut self, column: &str, what: &str) -> io::Result<()> {
         self.transcript.lost(column, what);
+        self.flush()
+    }
+
+    fn made_from(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.transcript.made_from(record);
         self.flush()
     }
 

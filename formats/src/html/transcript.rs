@@ -12,6 +12,7 @@ use super::clock::{Precision, Zone};
 use super::text::{brief, show, shown};
 use super::tool::Card;
 use super::{Origin, code, picture, prose};
+use crate::Record;
 use crate::content::{
     Part, Thought, ToolCall, answers, is_compaction_summary, own_words, parts, thoughts, tool_calls,
 };
@@ -125,6 +126,25 @@ impl Transcript {
     pub(super) fn lost(&mut self, column: &str, what: &str) {
         self.push(&html! {
             p.lost { "Could not show this part as it is: " b { (shown(column)) } ", " (shown(what)) "." }
+        });
+    }
+
+    /// Says what the session's messages are made from.
+    pub(super) fn made_from(&mut self, record: &Record<'_>) {
+        self.end_turn();
+        let taken_out = record.redactions.map(|counts| {
+            let counts = counts.iter().map(|(rule, count)| format!("{count} × {rule}"));
+            counts.collect::<Vec<_>>().join(", ")
+        });
+        self.push(&html! {
+            p.made {
+                @match taken_out.as_deref() {
+                    None => {}
+                    Some("") => "Nothing had to be taken out. ",
+                    Some(counts) => { "Taken out: " (shown(counts)) ". " }
+                }
+                "SHA-256 of its JSONL: " code { (record.jsonl_sha256) }
+            }
         });
     }
 

@@ -233,8 +233,8 @@ fn a_page_names_the_jsonl_that_it_shows_and_what_was_taken_out() {
         let digest = crate::tree::sha256(&env.work("p.jsonl"));
         let said = format!("SHA-256 of its JSONL: <code>{digest}</code>");
         assert!(page(&env, "p.html").contains(&said), "{flags}: {said}");
-        let taken = page(&env, "p.html").contains("Taken out: 2 × github-pat");
-        assert_eq!(taken, flags == "--redact" || flags == "--share", "{flags}");
+        let is_told = page(&env, "p.html").contains("Taken out: 2 × github-pat");
+        assert_eq!(is_told, flags == "--redact" || flags == "--share", "{flags}");
     }
     env.run("export many.html --no-manifest --redact").ok();
     let many = page(&env, "many.html");

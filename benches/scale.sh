@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# How time and memory grow with the store: stores of 10, 100 and 1,000 MB of text, and one of 50,000 sessions
+# with 1,000,000 messages, exported as they are and with --redact. Writes benches/scale.tsv, and draws
+# benches/scale.svg from it.
+#
+#     benches/scale.sh [FOLDER]     needs python3, gnuplot, and 12 GB in FOLDER (TMPDIR) for a while
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo build --release --locked
+ours=$(realpath "${CARGO_TARGET_DIR:-target}/release/hermes-sessions")
+here=$PWD/benches
+work=$(mktemp -d -p "${1:-${TMPDIR:-/tmp}}")
+trap 'rm -rf "$work"' EXIT
+export HERMES_HOME=$work/home
+
+printf 'store\tmessages\ttext MB\tjob\twall s\tCPU s\tpeak MB\n' > "$here/scale.tsv"
+measure() { # name, sessions, messages a session, bytes of a large output
+    rm -rf "$work/home"
+    mkdir "$work/home"
+    python3 benches/make_store.py "$work/home/state.db" --sessions "$2" --messages "$3" --big-output "$4" >&2
+    for job in jsonl "jsonl --redact"; do
+        for round in 1 2 3; do
+            rm -f "$work/out.jsonl"
+            # shellcheck disable=SC2086 # the job is words
+            /usr/bin/time -o "$work/time" -f '%e %U %S %M' "$ours" -q export "$work/out.jsonl" --no-manifest ${job#jsonl}
+            cat "$work/time" >> "$work/rounds"
+        done
+        python3 - "$1" "$work" "$job" >> "$here/scale.tsv" <<'PY'
+import sqlite3, statistics, sys
+name, work, job = sys.argv[1:]
+count, text = sqlite3.connect(f"{work}/home/state.db").execute(
+    "SELECT count(*), sum(length(CAST(content AS BLOB)) + coalesce(length(CAST(tool_calls AS BLOB)), 0)) FROM messages WHERE active = 1"
+).fetchone()
+wall, user, system, peak = (statistics.median(c) for c in zip(*(map(float, line.split()) for line in open(f"{work}/rounds"))))
+print(name, count, f"{text / 1e6:.0f}", job, f"{wall:.2f}", f"{user + system:.2f}", f"{peak / 1024:.0f}", sep="\t")
+PY
+        rm "$work/rounds"
+    done
+    tail -2 "$here/scale.tsv"
+}
+measure '10 MB' 30 60 2000000
+measure '100 MB' 300 60 2000000
+measure '1,000 MB' 3000 60 2000000
+measure '50,000 sessions' 50000 20 2000
+
+gnuplot <<PLOT
+set terminal svg size 900,360 font 'sans-serif,13' background '#ffffff'
+set output '$here/scale.svg'
+set datafile separator tab
+set multiplot layout 1,2
+set logscale xy
+set grid
+set key left top
+set xlabel 'text in the store, MB'
+set ylabel 'wall time, s'
+plot for [job in '"jsonl" "jsonl --redact"'] '$here/scale.tsv' using (strcol(4) eq job ? \$3 : NaN):5 with linespoints pointtype 7 title job
+unset logscale y
+set yrange [0:128]
+set ylabel 'peak memory, MB'
+plot for [job in '"jsonl" "jsonl --redact"'] '$here/scale.tsv' using (strcol(4) eq job ? \$3 : NaN):7 with linespoints pointtype 7 title job
+PLOT

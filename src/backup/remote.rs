@@ -17,7 +17,7 @@ use std::time::Instant;
 use super::checkpoint::Checkpoint;
 use super::lock::OWN;
 use super::restore::{self, Restored};
-use super::{Error, Request, Summary, check_seal, failed};
+use super::{Error, Request, Summary, check_seal, failed, snapshots};
 use crate::bucket::{self, Bucket, Condition, Object, Version};
 use crate::export::{self, Exported, Scratch};
 use crate::manifest::{self, Entry, Hasher, Manifest};
@@ -45,24 +45,41 @@ pub fn run(
     let mut summary = Summary::default();
     if is_reached(&checkpoint, &there, bucket)? {
         summary.idle = true;
-        return Ok(summary);
+    } else {
+        summary.sessions = send(request, bucket, there, progress)?;
     }
-    let outbox = Scratch::new()?;
-    let mut shelf = Shelf::open(bucket, there, outbox.path())?;
-    check_seal(outbox.path(), request.recipients.as_deref())
-        .map_err(|error| error.about(bucket.address().to_string()))?;
-    let sizes = shelf.there.iter().map(|(name, object)| (name.clone(), object.bytes)).collect();
-    let export = request.export(outbox.path());
-    summary.sessions = export::run_for(sizes, &request.store, &export, progress)?;
-    shelf.take_in(outbox.path(), progress)?;
-    shelf.name(&mut summary.sessions.files);
-    if summary.is_whole() {
+    if let Some(retention) = &request.copies {
+        let (copy, removed) = snapshots::send(request, bucket, retention)?;
+        summary.copy = Some(copy);
+        summary.removed = removed;
+    }
+    let has_written = !summary.idle || summary.copy.is_some();
+    if summary.is_whole() && has_written {
         let now = request.now + begun.elapsed().as_secs_f64();
         if store::file_state(&request.store)? == state && state.is_settled(now) {
             reach(&checkpoint, bucket)?;
         }
     }
     Ok(summary)
+}
+
+/// Sends the sessions that have changed.
+fn send(
+    request: &Request,
+    bucket: &Bucket<'_>,
+    there: BTreeMap<String, Object>,
+    progress: &dyn Progress,
+) -> Result<export::Summary, Error> {
+    let outbox = Scratch::new()?;
+    let sizes = there.iter().map(|(name, object)| (name.clone(), object.bytes)).collect();
+    let mut shelf = Shelf::open(bucket, there, outbox.path())?;
+    check_seal(outbox.path(), request.recipients.as_deref())
+        .map_err(|error| error.about(bucket.address().to_string()))?;
+    let export = request.export(outbox.path());
+    let mut sessions = export::run_for(sizes, &request.store, &export, progress)?;
+    shelf.take_in(outbox.path(), progress)?;
+    shelf.name(&mut sessions.files);
+    Ok(sessions)
 }
 
 /// The name of what the last run found, a digest.

@@ -10,6 +10,8 @@ use jiff::civil::DateTime;
 
 use super::lock::OWN;
 use super::{Error, Request, failed};
+#[cfg(feature = "object-store")]
+use crate::bucket::Bucket;
 use crate::export::{Scratch, sync_folder};
 use crate::manifest;
 use crate::seal::{self, Recipients};
@@ -66,7 +68,7 @@ fn last_of(
     times.iter().filter(|time| seen.insert(period(time))).take(count).copied().collect()
 }
 
-/// Adds a copy, with its SHA-256 beside it, and removes those that are not to be kept.
+/// Adds a copy to a folder, with its SHA-256 beside it, and removes those that are not to be kept.
 pub(super) fn add(
     request: &Request,
     backup: &Path,
@@ -74,31 +76,68 @@ pub(super) fn add(
 ) -> Result<(PathBuf, Vec<PathBuf>), Error> {
     let folder = backup.join(FOLDER);
     fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
-    check_room(&request.store, &folder)?;
+    let staging = tempfile::tempdir_in(backup.join(OWN)).map_err(failed("use", &folder))?;
+    let Copied { name, path, sum } = make(request, staging.path())?;
+    let (target, beside) = (folder.join(&name), folder.join(format!("{name}{SUM}")));
+    publish(&path, &target).map_err(failed("write", &target))?;
+    fs::write(&beside, sum).and_then(|()| keep(&beside)).map_err(failed("write", &beside))?;
+    sync_folder(&folder).map_err(failed("write", &folder))?;
+    Ok((target, remove(&folder, *retention)?))
+}
+
+/// Adds a copy to a bucket, in the same way.
+#[cfg(feature = "object-store")]
+pub(super) fn send(
+    request: &Request,
+    bucket: &Bucket<'_>,
+    retention: &Retention,
+) -> Result<(PathBuf, Vec<PathBuf>), Error> {
+    let outbox = Scratch::new()?;
+    let Copied { name, path, sum } = make(request, outbox.path())?;
+    let name = format!("{FOLDER}/{name}");
+    bucket.send(&[(name.clone(), path)])?;
+    bucket.put(&format!("{name}{SUM}"), sum.into_bytes())?;
+    let there = bucket.list()?.into_keys();
+    let copies = there.filter(|name| name.starts_with(FOLDER)).map(PathBuf::from).collect();
+    let place = |path: &PathBuf| bucket.address().of(&path.to_string_lossy());
+    let removed = outdated(copies, *retention);
+    let names = removed.iter().flat_map(|path| {
+        let name = path.to_string_lossy().into_owned();
+        [format!("{name}{SUM}"), name]
+    });
+    let stay = bucket.remove(&names.collect::<Vec<_>>())?;
+    let removed = if stay == 0 { removed } else { Vec::new() };
+    Ok((bucket.address().of(&name).into(), removed.iter().map(|path| place(path).into()).collect()))
+}
+
+/// A copy that waits for its place.
+struct Copied {
+    name: String,
+    path: PathBuf,
+    /// What `sha256sum` prints of it.
+    sum: String,
+}
+
+/// Makes a copy in a folder for files that are not whole yet.
+fn make(request: &Request, staging: &Path) -> Result<Copied, Error> {
+    check_room(&request.store, staging)?;
     #[expect(clippy::cast_possible_truncation, reason = "no clock shows more seconds than an i64")]
     let now = Timestamp::from_second(request.now as i64).unwrap_or_default();
     let name = format!("state-{}.db", now.strftime(STAMP));
-    let staging = tempfile::tempdir_in(backup.join(OWN)).map_err(failed("use", &folder))?;
-    let (name, copy) = match request.recipients.as_deref() {
-        None => (name.clone(), copied(request, staging.path().join(&name))?),
+    let (name, path) = match request.recipients.as_deref() {
+        None => (name.clone(), copied(request, staging.join(&name))?),
         Some(recipients) => {
             // The folder may be anybody's to read, so the store must not lie there open even for a while.
             let scratch = Scratch::new()?;
             let copy = copied(request, scratch.path().join(&name))?;
             let name = format!("{name}{}", seal::SUFFIX);
-            let sealed = staging.path().join(&name);
+            let sealed = staging.join(&name);
             seal(&copy, &sealed, recipients).map_err(failed("write", &sealed))?;
             (name, sealed)
         }
     };
-    let target = folder.join(&name);
-    let digest = manifest::digest(&copy)?;
-    let sum = folder.join(format!("{name}{SUM}"));
-    let line = format!("{}  {name}\n", digest.sha256);
-    publish(&copy, &target).map_err(failed("write", &target))?;
-    fs::write(&sum, line).and_then(|()| keep(&sum)).map_err(failed("write", &sum))?;
-    sync_folder(&folder).map_err(failed("write", &folder))?;
-    Ok((target, remove(&folder, *retention)?))
+    let sum = format!("{}  {name}\n", manifest::digest(&path)?.sha256);
+    Ok(Copied { name, path, sum })
 }
 
 /// Copies the store into a new file.
@@ -142,23 +181,29 @@ fn check_room(store: &Path, folder: &Path) -> Result<(), Error> {
 }
 
 fn remove(folder: &Path, retention: Retention) -> Result<Vec<PathBuf>, Error> {
-    let mut copies: Vec<(DateTime, PathBuf)> = Vec::new();
+    let mut files = Vec::new();
     for file in fs::read_dir(folder).map_err(failed("read", folder))? {
-        let path = file.map_err(failed("read", folder))?.path();
-        copies.extend(time_of(&path).map(|time| (time, path)));
+        files.push(file.map_err(failed("read", folder))?.path());
     }
-    copies.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-    let times: Vec<DateTime> = copies.iter().map(|(time, _)| *time).collect();
-    let kept = retention.kept(&times);
-    let mut removed = Vec::new();
-    for (_, path) in copies.into_iter().filter(|(time, _)| !kept.contains(time)) {
+    let removed = outdated(files, retention);
+    for path in &removed {
         let mut sum = path.clone().into_os_string();
         sum.push(SUM);
         let _ = fs::remove_file(PathBuf::from(sum)); // it may never have been written
-        fs::remove_file(&path).map_err(failed("remove", &path))?;
-        removed.push(path);
+        fs::remove_file(path).map_err(failed("remove", path))?;
     }
     Ok(removed)
+}
+
+/// The copies among these files that are not to be kept, newest first.
+fn outdated(files: Vec<PathBuf>, retention: Retention) -> Vec<PathBuf> {
+    let with_time = |path: PathBuf| Some((time_of(&path)?, path));
+    let mut copies: Vec<(DateTime, PathBuf)> = files.into_iter().filter_map(with_time).collect();
+    copies.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+    let times: Vec<DateTime> = copies.iter().map(|(time, _)| *time).collect();
+    let kept = retention.kept(&times);
+    copies.retain(|(time, _)| !kept.contains(time));
+    copies.into_iter().map(|(_, path)| path).collect()
 }
 
 /// When a copy was made, by its name; `None` for files that are not ours.

@@ -1,6 +1,6 @@
 //! Places in object stores: `s3://bucket/prefix`, `gs://bucket/prefix`, `az://container/prefix`.
 //!
-//! What reaches them is [`client`], the only place that names `object_store`; a build without the feature
+//! What reaches them is `client`, the only place that names `object_store`; a build without the feature
 //! of that name knows their addresses alone. Objects are whole or not there, so nothing is staged.
 
 #[cfg(feature = "object-store")]

@@ -59,7 +59,7 @@ pub(super) struct BackupArgs {
     /// the same length, and nothing else, is not seen then
     #[arg(long)]
     quick: bool,
-    /// Also keep a copy of the whole database, checked by SQLite, in DIR/snapshots
+    /// Also keep a copy of the whole database, checked by SQLite, in snapshots/ there
     #[arg(long)]
     snapshot: bool,
     /// Of the copies, keep the last of each of the last N days
@@ -83,10 +83,6 @@ pub(super) fn run(
         return Err(UsageError::new("DIR|URL is empty").into());
     }
     let place = Place::named(&args.folder, environment)?;
-    if args.snapshot && !matches!(place, Place::Folder(_)) {
-        let message = "--snapshot copies the database to folders, to no object store";
-        return Err(UsageError::new(message).into());
-    }
     let request = Request {
         store: environment.store(global)?,
         selection: args.select.selection(environment, terminal)?,

@@ -474,6 +474,33 @@ fn encrypted_sessions_are_opened_by_their_key_alone() {
 }
 
 #[test]
+fn copies_of_the_database_are_kept_and_thinned_out() {
+    let lab = Lab::new();
+    let copy = |now: &str, keep: &str| {
+        let mut command = lab.command(&format!("backup {PLACE} --snapshot{keep} --json"));
+        let output = command.env("HERMES_SESSIONS_NOW", now).output().unwrap();
+        Ran::new(now.to_owned(), output).ok().json()
+    };
+    let first = copy("2126-01-01T10:00:00Z", "");
+    assert_eq!(first["snapshot"], format!("{PLACE}/snapshots/state-21260101T100000Z.db"));
+    copy("2126-01-01T20:00:00Z", "");
+    let third = copy("2126-01-02T10:00:00Z", " --keep-daily 2");
+    assert_eq!(third["removed_snapshots"], json!([first["snapshot"]]));
+    let copies = ["21260101T10", "21260101T20", "21260102T10"].map(|time| {
+        lab.names()
+            .iter()
+            .filter(|name| name.starts_with("snapshots/") && name.contains(time))
+            .count()
+    });
+    assert_eq!(copies, [0, 2, 2], "each with its sum: {:?}", lab.names());
+    let body = lab.s3.state().objects["hermes/laptop/snapshots/state-21260102T100000Z.db"].clone();
+    std::fs::write(lab.env.work("copy.db"), body).unwrap();
+    assert_eq!(lab.env.run("--db copy.db export -").ok().lines().len(), 4);
+    lab.run(&format!("verify {PLACE}")).ok().says("4 files intact");
+    lab.comes_back();
+}
+
+#[test]
 fn a_copy_of_the_bucket_is_a_backup_in_a_folder() {
     let lab = Lab::new();
     lab.backup().ok();
@@ -499,7 +526,6 @@ fn places_that_make_no_sense_are_refused() {
         .says("--cold takes folders");
     lab.run("list --cold=s3://bucket/x").fails(2).says("--cold takes folders");
     lab.run(&format!("verify {PLACE} b")).fails(2).says("an object store is verified alone");
-    lab.run(&format!("backup {PLACE} --snapshot")).fails(2).says("--snapshot");
     assert!(lab.s3.asked().is_empty());
     assert_eq!(BUCKET, "bucket");
 }

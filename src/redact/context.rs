@@ -165,7 +165,9 @@ impl<'t> Walk<'t> {
         let Some(open) = opening(self.text, &name) else {
             return;
         };
-        if self.is_plainly_prose(&name, &open) || self.closes_code(&name, &open) {
+        // `-i ~/.ssh/deploy_key root@host`
+        let is_file = open.operator == Operator::Blank && self.text[..name.start].ends_with('/');
+        if is_file || self.is_plainly_prose(&name, &open) || self.closes_code(&name, &open) {
             return;
         }
         let full = self.with_words_before(&name);
@@ -330,7 +332,8 @@ impl<'t> Walk<'t> {
             }
             let before = &bytes[start.saturating_sub(20)..start - 1];
             let len = before.iter().rev().take_while(|b| b.is_ascii_alphabetic()).count();
-            if TYPES.holds(&self.text[start - 1 - len..start - 1]) {
+            let word = &self.text[start - 1 - len..start - 1];
+            if TYPES.holds(word) && !word.eq_ignore_ascii_case("public") {
                 break;
             }
             start -= 1 + len;
@@ -394,10 +397,12 @@ impl<'t> Walk<'t> {
             && value.bytes().all(is_capital)
     }
 
-    /// `${PASSWORD:?message}` of a shell, `arn:aws:secretsmanager:…:123456789012:secret:name`.
+    /// `set /p PASSWORD=Enter it` and `${PASSWORD:?message}` of shells, `arn:aws:secretsmanager:…:123456789012:secret:name`.
     fn is_of_other_names(&self, name: &Range<usize>, value: &Range<usize>) -> bool {
         let before = &self.text[..name.start];
         before.ends_with("did:")
+            || before.ends_with("set /p ")
+            || before.ends_with("SET /P ")
             || before.ends_with("${") && self.text[value.clone()].starts_with('?')
             || before.ends_with(':')
                 && before[limit(before, before.len().saturating_sub(80))..].contains("arn:aws")

@@ -339,12 +339,13 @@ impl Cursor<'_> {
         Some(operator)
     }
 
-    /// `{ type = string, default = ` after the name of a Terraform variable.
+    /// `{ type = string, default = ` and `{ value = ` after the name of a Terraform variable.
     fn block_default(&mut self) -> Option<Operator> {
         let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 400)];
         let block = &ahead[..memchr::memchr(b'}', ahead).unwrap_or(ahead.len())];
         let mut next = *self;
-        next.at += memchr::memmem::find(block, b"default")? + "default".len();
+        let end = |word: &[u8]| memchr::memmem::find(block, word).map(|at| at + word.len());
+        next.at += end(b"default").or_else(|| end(b"value"))?;
         next.skip_blanks();
         let assigns = next.eat("=");
         *self = if assigns { next } else { *self };
@@ -390,7 +391,8 @@ impl Cursor<'_> {
         ];
         const STARTS: &[&str] = &[
             "for ", "to ", "of ", "in ", "on ", "от ", "для ", "к ", "для ", "für ", "zum ",
-            "vom ", "pour ", "de ", "du ", "para ", "do ", "da ", "del ", "per ", "voor ", "van ",
+            "you ", "i ", "we ", "vom ", "pour ", "de ", "du ", "para ", "do ", "da ", "del ",
+            "per ", "voor ", "van ",
         ];
         let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 80)];
         if !STARTS.iter().any(|start| ahead.starts_with(start.as_bytes())) {
@@ -427,6 +429,23 @@ impl Cursor<'_> {
             b"jest ",
             b"este ",
         ];
+        /// Said of a secret that is to be changed soon, or of whom it lets in.
+        const PASSING: [&[u8]; 14] = [
+            b"temporal",
+            b"temporaire",
+            b"provisoire",
+            b"provisoria",
+            b"provvisoria",
+            b"temporanea",
+            b"inicial",
+            b"iniziale",
+            b"initial",
+            b"root",
+            b"admin",
+            b"wifi",
+            b"ssh",
+            b"vpn",
+        ];
         /// What is told of a secret that is not the secret.
         const OTHERS: [&[u8]; 12] = [
             b"fingerprint",
@@ -450,6 +469,15 @@ impl Cursor<'_> {
                 return words > 0;
             }
             let len = rest.iter().take_while(|b| b.is_ascii_lowercase() || !b.is_ascii()).count();
+            if words == 0 && PASSING.contains(&&rest[..len]) {
+                // `contraseña temporal: `
+                let mut next = Cursor { at: self.at + len, ..*self };
+                next.skip_blanks();
+                if next.eat(":") {
+                    self.at = next.at;
+                    return true;
+                }
+            }
             let is_other = OTHERS.contains(&&rest[..len]);
             if len < 2 || is_other || rest.get(len) != Some(&b' ') {
                 return false;
@@ -483,6 +511,8 @@ impl Cursor<'_> {
     fn open_value(&mut self, operator: Operator) -> Option<(usize, Quote)> {
         self.skip_blanks();
         self.skip_closing_stars();
+        self.skip_colour();
+        self.skip_blanks();
         self.skip_colour();
         match operator {
             Operator::Colon | Operator::Equals | Operator::Prose => self.skip_to_next_line(),
@@ -544,7 +574,7 @@ impl Cursor<'_> {
                 self.skip_blanks();
             }
         }
-        if self.starts("\"\"\"") {
+        if self.starts("\"\"\"") || self.starts("'''") {
             self.at += 3;
             self.eat_any(&["\n", "\\n"]);
         }
@@ -571,6 +601,12 @@ impl Cursor<'_> {
             next.skip_blanks();
             *self = if is_node { next } else { *self };
         } else if next.eat("{") {
+            let inner = next;
+            if next.eat_quote().is_some() && next.closes_set(inner.at) {
+                self.at = inner.at; // of strings, in Go
+                return;
+            }
+            next = inner;
             next.eat_any(&["\r\n", "\n", "\\n"]);
             next.skip_blanks();
             let named = next.eat_quote().is_some() && next.eat("value");
@@ -580,6 +616,13 @@ impl Cursor<'_> {
             next.skip_blanks();
             *self = if opens { next } else { *self };
         }
+    }
+
+    /// Whether the quoted value that begins here, its mark at `mark`, ends right before a `}`.
+    fn closes_set(&self, mark: usize) -> bool {
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 200)];
+        let end = memchr::memchr(self.bytes[mark], ahead);
+        end.is_some_and(|end| ahead.get(end + 1) == Some(&b'}'))
     }
 
     /// `process.env.TOKEN || ` and its like before a value that stands in where there is none.

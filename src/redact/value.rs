@@ -76,7 +76,10 @@ pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
         Claim::Pass => is_pass(value, &traits) && is_password(value, &traits, setting),
         Claim::Secret => is_opaque(value, &traits, setting),
         Claim::Token => is_token(value, &traits, setting),
-        Claim::Key => value.len() >= 16 && !traits.hex && is_token(value, &traits, setting),
+        Claim::Key => {
+            let is_name = traits.hex || is_of_names(value);
+            value.len() >= 16 && !is_name && is_token(value, &traits, setting)
+        }
     }
 }
 
@@ -243,6 +246,20 @@ fn is_passphrase(value: &str, claim: Claim, setting: Setting) -> bool {
     }
 }
 
+/// `session:4433c402-…`, `uploads/2026/d6ee8717-….png`, `cache-9b70393c…`: where something is kept,
+/// by words, UUIDs and hashes.
+fn is_of_names(value: &str) -> bool {
+    let is_hash = |part: &str| part.len() >= 32 && part.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_name = |part: &str| {
+        let (before, last) = part.rsplit_once(['-', '_']).unwrap_or(("", part));
+        is_uuid(part) || is_hash(last) && !looks_random(before) || !looks_random(part)
+    };
+    let mut parts = value.split(['/', ':', '#', '.', '@']);
+    let has_id = |part: &str| is_uuid(part) || part.rsplit(['-', '_']).next().is_some_and(is_hash);
+    let begins = parts.clone().next().is_some_and(|first| !is_uuid(first) && !is_hash(first));
+    begins && parts.clone().any(has_id) && parts.all(is_name)
+}
+
 /// `TOKEN_2`, `API_KEY`.
 fn is_constant(value: &str, traits: &Traits) -> bool {
     traits.symbols == 0
@@ -316,6 +333,17 @@ mod tests {
                 assert!(!is_secret(value, claim, COLON), "{value} {claim:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_something_is_kept_under_is_no_secret() {
+        let (id, hash) =
+            ("4433c402-35d1-47a7-9b7d-93c27363fd09", "9b70393c45d2561b900a278ffc2b895f");
+        for value in [format!("session:{id}"), format!("up/2026/{id}.png"), format!("cache-{hash}")]
+        {
+            assert!(!is_secret(&value, Claim::Key, COLON), "{value}");
+        }
+        assert!(is_secret("tDRS4SOJXA7oQD0zu6stN8Bi/HZCdjCZMb", Claim::Key, COLON));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The documents of an export on their way from the thread that reads to the one that writes.
+//! The documents of an export on their way from the thread that reads to those that write.
 //!
 //! SQLite's rows are copied in batches, so that decoding, redaction and rendering go on while the
 //! next rows are read. The batches are few and go round, so memory stays bounded by the largest
@@ -7,6 +7,8 @@
 //! On its way a batch is searched for secrets by one of several threads. What they find clean the
 //! redactor remembers, and most texts are; the one thread that redacts and renders, in order,
 //! searches no more than the rest. So what is written does not depend on how many there are.
+//!
+//! Documents that go into files of their own can be dealt to several lanes, each a stream for itself.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -45,6 +47,14 @@ impl<'r> Scouts<'r> {
         Self { redactor, threads }
     }
 
+    /// Fewer beside several lanes, which search for themselves.
+    pub(super) fn beside(self, lanes: NonZeroUsize) -> Self {
+        match lanes {
+            NonZeroUsize::MIN => self,
+            lanes => Self { threads: self.threads.saturating_sub(lanes.get()), ..self },
+        }
+    }
+
     fn search<'s>(&self, decoder: Decoder<'s>, unsearched: &Mutex<Receiver<Unsearched<'s>>>) {
         let next = || unsearched.lock().unwrap_or_else(PoisonError::into_inner).recv();
         while let Ok((mut batch, searched)) = next() {
@@ -63,27 +73,34 @@ type Unsearched<'s> = (Batch<'s>, SyncSender<Batch<'s>>);
 pub(super) fn with<T: Send>(
     snapshot: &Snapshot<'_>,
     documents: &[Document],
-    (shown, reach): (Shown, Reach),
+    wanted: (Shown, Reach),
     scouts: Scouts<'_>,
     consume: impl FnOnce(&mut Feed<'_>) -> T + Send,
 ) -> T {
-    let (coming, batches) = sync_channel(BATCHES);
-    let (unsearched, queue) = channel();
-    let (used, free) = channel();
-    for _ in 0..BATCHES {
-        let _ = used.send(Batch::default()); // the other end is right here
-    }
+    dealt(snapshot, documents, wanted, (scouts, NonZeroUsize::MIN), |mut feeds| {
+        consume(&mut feeds[0])
+    })
+}
+
+/// The same, where so many feeds take turns: the first document goes to the first one.
+pub(super) fn dealt<T: Send>(
+    snapshot: &Snapshot<'_>,
+    documents: &[Document],
+    (shown, reach): (Shown, Reach),
+    (scouts, feeds): (Scouts<'_>, NonZeroUsize),
+    consume: impl FnOnce(Vec<Feed<'_>>) -> T + Send,
+) -> T {
     let decoder = snapshot.decoder();
+    let (lanes, feeds) = (0..feeds.get()).map(|_| Lane::new(decoder)).unzip();
+    let (unsearched, queue) = channel();
     let queue = Mutex::new(queue);
     thread::scope(|scope| {
-        let consumer = scope
-            .spawn(move || consume(&mut Feed { batches, used, decoder, batch: Batch::default() }));
+        let consumer = scope.spawn(move || consume(feeds));
         for _ in 0..scouts.threads {
             scope.spawn(|| scouts.search(decoder, &queue));
         }
         let unsearched = (scouts.threads > 0).then_some(unsearched);
-        let (spare, batch) = (Vec::new(), Batch::default());
-        let mut reader = Reader { snapshot, shown, reach, coming, unsearched, free, spare, batch };
+        let mut reader = Reader { snapshot, shown, reach, lanes, unsearched };
         // It ends early when nobody wants more.
         let _ = reader.read(documents);
         drop(reader);
@@ -192,13 +209,18 @@ impl<'s> Feed<'s> {
     }
 }
 
-/// The beginning of the stream.
+/// The beginning of the streams.
 struct Reader<'c, 's> {
     snapshot: &'s Snapshot<'c>,
     shown: Shown,
     reach: Reach,
-    coming: SyncSender<Receiver<Batch<'s>>>,
+    lanes: Vec<Lane<'s>>,
     unsearched: Option<Sender<Unsearched<'s>>>,
+}
+
+/// The beginning of one stream.
+struct Lane<'s> {
+    coming: SyncSender<Receiver<Batch<'s>>>,
     free: Receiver<Batch<'s>>,
     spare: Vec<Batch<'s>>,
     batch: Batch<'s>,
@@ -220,33 +242,35 @@ impl From<store::Error> for Stop {
 
 impl<'s> Reader<'_, 's> {
     fn read(&mut self, documents: &[Document]) -> Result<(), Stop> {
-        for document in documents {
-            let event = match self.document(document) {
+        for (n, document) in documents.iter().enumerate() {
+            let lane = n % self.lanes.len();
+            let event = match self.document(document, lane) {
                 Ok(()) => continue,
                 Err(Stop::Store(error)) => Event::Failed(error),
                 Err(Stop::Unwanted) => return Err(Stop::Unwanted),
             };
-            self.push(event)?;
+            self.push(event, lane)?;
         }
-        let last = std::mem::take(&mut self.batch);
-        self.send(last)
+        (0..self.lanes.len()).try_for_each(|lane| self.send(Batch::default(), lane))
     }
 
-    fn document(&mut self, document: &Document) -> Result<(), Stop> {
+    fn document(&mut self, document: &Document, lane: usize) -> Result<(), Stop> {
         let segments = document.0.iter().map(|key| self.segment(*key)).collect();
         let segments: Vec<Segment<'s>> = match segments {
             Ok(segments) => segments,
-            Err(error) => return self.push(Event::Document(Err(error))),
+            Err(error) => return self.push(Event::Document(Err(error)), lane),
         };
         let extents: Vec<Extent> = segments.iter().map(|segment| segment.extent.clone()).collect();
-        self.push(Event::Document(Ok(Box::new(Found { segments }))))?;
+        self.push(Event::Document(Ok(Box::new(Found { segments }))), lane)?;
         let snapshot = self.snapshot;
         for extent in &extents {
             snapshot.rows(extent, |stored| {
-                stored.copy_to(&mut self.batch.rows)?;
-                self.push(Event::Message(self.batch.rows.len() - 1))
+                let rows = &mut self.lanes[lane].batch.rows;
+                stored.copy_to(rows)?;
+                let row = rows.len() - 1;
+                self.push(Event::Message(row), lane)
             })?;
-            self.push(Event::End)?;
+            self.push(Event::End, lane)?;
         }
         Ok(())
     }
@@ -260,15 +284,39 @@ impl<'s> Reader<'_, 's> {
         Ok(Segment { row, faults, extent: self.snapshot.extent(key, self.shown)?, related })
     }
 
-    fn push(&mut self, event: Event<'s>) -> Result<(), Stop> {
-        self.batch.documents += usize::from(matches!(event, Event::Document(_)));
-        self.batch.events.push_back(event);
-        if !self.batch.is_full() {
+    fn push(&mut self, event: Event<'s>, to: usize) -> Result<(), Stop> {
+        let lane = &mut self.lanes[to];
+        lane.batch.documents += usize::from(matches!(event, Event::Document(_)));
+        lane.batch.events.push_back(event);
+        if !lane.batch.is_full() {
             return Ok(());
         }
-        let next = self.spare()?;
-        let full = std::mem::replace(&mut self.batch, next);
-        self.send(full)
+        let next = lane.spare()?;
+        self.send(next, to)
+    }
+
+    /// Sends what a lane has, and goes on with the next batch.
+    fn send(&mut self, next: Batch<'s>, to: usize) -> Result<(), Stop> {
+        let lane = &mut self.lanes[to];
+        let batch = std::mem::replace(&mut lane.batch, next);
+        let (searched, ready) = sync_channel(1);
+        lane.coming.send(ready).map_err(|_| Stop::Unwanted)?;
+        let sent = match &self.unsearched {
+            Some(queue) => queue.send((batch, searched)).is_ok(),
+            None => searched.send(batch).is_ok(),
+        };
+        if sent { Ok(()) } else { Err(Stop::Unwanted) }
+    }
+}
+
+impl<'s> Lane<'s> {
+    /// A lane, and its other end.
+    fn new(decoder: Decoder<'s>) -> (Self, Feed<'s>) {
+        let (coming, batches) = sync_channel(BATCHES);
+        let (used, free) = channel();
+        let spare = (0..BATCHES).map(|_| Batch::default()).collect();
+        let lane = Self { coming, free, spare, batch: Batch::default() };
+        (lane, Feed { batches, used, decoder, batch: Batch::default() })
     }
 
     /// An empty batch, once there are enough of them.
@@ -280,16 +328,6 @@ impl<'s> Reader<'_, 's> {
             self.spare.push(self.free.recv().map_err(|_| Stop::Unwanted)?);
         }
         self.spare.pop().ok_or(Stop::Unwanted)
-    }
-
-    fn send(&self, batch: Batch<'s>) -> Result<(), Stop> {
-        let (searched, ready) = sync_channel(1);
-        self.coming.send(ready).map_err(|_| Stop::Unwanted)?;
-        let sent = match &self.unsearched {
-            Some(queue) => queue.send((batch, searched)).is_ok(),
-            None => searched.send(batch).is_ok(),
-        };
-        if sent { Ok(()) } else { Err(Stop::Unwanted) }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod compare;
 mod document;
+mod each;
 mod feed;
 mod gate;
 mod keep;
@@ -63,7 +64,7 @@ pub struct Request {
     pub lineage: Lineage,
     /// What takes secrets out.
     pub redactor: Arc<Redactor>,
-    /// Threads that search for secrets.
+    /// Threads that search for secrets, and that write where each session has a file of its own.
     pub jobs: NonZeroUsize,
     /// How to write it down.
     pub format: &'static Format,

@@ -108,7 +108,7 @@ impl Place {
     pub(super) fn deliver(
         &mut self,
         request: &Request,
-        staging: &mut Staging,
+        staging: &Staging,
         files: Vec<Finished>,
         stream: &mut dyn Write,
         summary: &mut Summary,

@@ -78,7 +78,7 @@ impl Batch<'_> {
     /// batch, with the files before it published and listed.
     pub(super) fn publish(
         &mut self,
-        staging: &mut Staging,
+        staging: &Staging,
         ledger: &mut Ledger,
     ) -> Result<Published, Error> {
         let mut published = Published::default();

@@ -51,6 +51,21 @@ pub struct Summary {
     pub stale: Vec<String>,
 }
 
+/// What comes up about a document while it is written down.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) warnings: Warnings,
+    /// What was taken out where; only with [`Listing::Wanted`](super::Listing::Wanted).
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Summary {
+    pub(super) fn take(&mut self, told: Told) {
+        self.warnings.extend(told.warnings);
+        self.findings.extend(told.findings);
+    }
+}
+
 /// A file of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Exported {
@@ -166,6 +181,13 @@ impl Warnings {
         for fault in faults {
             self.add(|| Warning { session: id.to_owned(), message: None, fault: fault.clone() });
         }
+    }
+
+    /// Takes note of what came up later.
+    pub(super) fn extend(&mut self, later: Self) {
+        self.count += later.count;
+        self.kept.extend(later.kept);
+        self.kept.truncate(Self::KEPT);
     }
 
     /// Takes note of what a message's row lost.

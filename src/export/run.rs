@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use formats::Layout;
@@ -12,7 +13,7 @@ use super::place::Place;
 use super::publish::Finished;
 use super::renew::{Looked, Renewed};
 use super::staging::Staging;
-use super::write::Writing;
+use super::write::{Each, Writing};
 use super::{Error, Failure, Lineage, Listed, Listing, Reach, Renewal, Request, Summary, Target};
 use crate::progress::Progress;
 use crate::redact::Scope;
@@ -67,8 +68,8 @@ fn run_in(
             Err(Error::Leaking { sessions }) => skipped.extend(sessions),
             Err(error) => return Err(error),
             Ok((waiting, mut summary)) => {
-                if let (Some(place), Some((mut staging, files))) = (&mut place, waiting) {
-                    place.deliver(request, &mut staging, files, stream, &mut summary)?;
+                if let (Some(place), Some((staging, files))) = (&mut place, waiting) {
+                    place.deliver(request, &staging, files, stream, &mut summary)?;
                 }
                 if let Some(place) = &mut place {
                     place.note(&summary.gone)?;
@@ -190,29 +191,36 @@ impl Run<'_, '_> {
         self.summary.unchanged = unchanged;
         self.summary.gone = gone;
         self.summary.failures.extend(refused);
-        if documents.is_empty() {
+        let Some(most) = NonZeroUsize::new(documents.len()) else {
             return Ok((None, self.summary));
-        }
+        };
         self.progress.begin(documents.len() as u64);
-        let mut staging = place.staging()?;
+        let staging = place.staging()?;
         let Run { request, snapshot, progress, summary, .. } = self;
         let certain = snapshot.is_live();
         let wanted = (request.shown, request.reach);
-        let mut writing = Writing::new(request, progress, summary, marks);
+        let each = Each { request, progress, marks };
+        let mut writing = Writing::new(&each, summary);
         let fills_folder = matches!(request.target, Target::Folder(_));
         let folder = request.format.folder.filter(|_| fills_folder);
         let scouts = Scouts::new(&request.redactor, request.jobs);
-        let files = feed::with(snapshot, &documents, wanted, scouts, |feed| {
-            match (folder, request.format.layout) {
-                (Some(start), _) => writing.site(feed, &documents, &mut staging, place, start),
-                (None, Layout::OneFile | Layout::Folder) => {
-                    writing.one_file(feed, &documents, &mut staging, place)
-                }
-                (None, Layout::FilePerSession) => {
-                    writing.file_each(feed, &documents, &mut staging, place, certain)
-                }
+        let files = match (folder, request.format.layout) {
+            (Some(start), _) => feed::with(snapshot, &documents, wanted, scouts, |feed| {
+                writing.site(feed, &documents, &staging, place, start)
+            }),
+            (None, Layout::OneFile | Layout::Folder) => {
+                feed::with(snapshot, &documents, wanted, scouts, |feed| {
+                    writing.one_file(feed, &documents, &staging, place)
+                })
             }
-        })?;
+            (None, Layout::FilePerSession) => {
+                let lanes = request.jobs.min(most);
+                let lanes = (scouts.beside(lanes), lanes);
+                feed::dealt(snapshot, &documents, wanted, lanes, |feeds| {
+                    writing.file_each(feeds, &documents, (&staging, place), certain)
+                })
+            }
+        }?;
         Ok((Some((staging, files)), writing.summary))
     }
 }

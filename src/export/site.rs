@@ -14,6 +14,7 @@ use super::others::Others;
 use super::partial::Partial;
 use super::place::Place;
 use super::publish::Finished;
+use super::report::Told;
 use super::staging::{Staged, Staging};
 use super::write::{Writing, sound};
 use super::{Encoding, Error, Failure, Request};
@@ -26,18 +27,18 @@ impl Writing<'_> {
         &mut self,
         feed: &mut Feed<'_>,
         documents: &[Document],
-        staging: &mut Staging,
+        staging: &Staging,
         place: &Place,
         start: StartFolder,
     ) -> Result<Vec<Finished>, Error> {
         let wrote = Error::writing(&place.folder);
-        let head = self.request.file_head(documents.len() as u64);
-        let others = Others::of(&place.folder, self.request)?;
-        let mut pages = Pages::new(staging, self.request, others);
+        let head = self.each.request.file_head(documents.len() as u64);
+        let others = Others::of(&place.folder, self.each.request)?;
+        let mut pages = Pages::new(staging, self.each.request, others);
         let mut writer = start(&mut pages, &head).map_err(&wrote)?;
-        let mut written = BTreeMap::new();
+        let (mut written, mut told) = (BTreeMap::new(), Told::default());
         for document in documents {
-            let opened = self.open(document, feed)?;
+            let opened = self.each.open(document, feed, &mut told)?;
             let id = opened.head.id().to_owned();
             if !self.ids.insert(id.clone()) {
                 let reason = "another session has the same id".to_owned();
@@ -46,11 +47,13 @@ impl Writing<'_> {
             }
             let lineage = opened.lineage.clone();
             let (counts, last) = (opened.message_counts(), opened.last_message_ids());
-            let redactions = self.document(document, opened, feed, writer.as_mut(), &wrote)?;
+            let redactions =
+                self.each.document(document, opened, (feed, writer.as_mut()), &wrote, &mut told)?;
             let key = document.0[0];
             written.insert(id, Written { key, lineage, counts, last, redactions });
         }
         writer.finish().map_err(&wrote)?;
+        self.summary.take(told);
         let Whole { pages, leaks, failures, .. } = pages.finish().map_err(&wrote)?;
         leaking(&pages, leaks, &written)?;
         self.summary.failures.extend(failures);
@@ -64,7 +67,7 @@ impl Writing<'_> {
         written: &mut BTreeMap<String, Written>,
     ) -> Result<Finished, Error> {
         let staged = sound(page.file)?;
-        let mut entry = self.entry(&staged, page.name);
+        let mut entry = self.each.entry(&staged, page.name);
         let documents = match page.holds {
             Holds::One(id) => match written.remove(&id) {
                 Some(session) => session.alone(id, &mut entry),
@@ -147,7 +150,7 @@ impl Written {
 
 /// Pages of a folder while they are being written.
 struct Pages<'a> {
-    staging: &'a mut Staging,
+    staging: &'a Staging,
     request: &'a Request,
     open: Option<Page<Partial>>,
     /// What searches the part of a session that stands packed in the page.
@@ -189,7 +192,7 @@ enum Holds {
 }
 
 impl<'a> Pages<'a> {
-    fn new(staging: &'a mut Staging, request: &'a Request, others: Others<'a>) -> Self {
+    fn new(staging: &'a Staging, request: &'a Request, others: Others<'a>) -> Self {
         Self { staging, request, open: None, packed: None, whole: Whole::default(), others }
     }
 

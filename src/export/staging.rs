@@ -7,6 +7,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tempfile::TempDir;
 
@@ -25,7 +26,8 @@ pub(super) struct Staging {
     folder: TempDir,
     /// Held for as long as the folder is in use.
     _lock: File,
-    files: u64,
+    files: AtomicU64,
+    is_kept: AtomicBool,
 }
 
 impl Staging {
@@ -60,7 +62,8 @@ impl Staging {
             // Another export may have taken the folder for a leftover before it was locked.
             match lock {
                 Ok(lock) if path.exists() => {
-                    return Ok(Self { folder, _lock: lock, files: 0 });
+                    let (files, is_kept) = (AtomicU64::new(0), AtomicBool::new(false));
+                    return Ok(Self { folder, _lock: lock, files, is_kept });
                 }
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 Ok(_) | Err(_) => {}
@@ -69,9 +72,9 @@ impl Staging {
     }
 
     /// Begins a file.
-    pub(super) fn file(&mut self, encoding: &Encoding, gate: Option<Gate>) -> io::Result<Partial> {
-        self.files += 1;
-        let path = self.folder.path().join(self.files.to_string());
+    pub(super) fn file(&self, encoding: &Encoding, gate: Option<Gate>) -> io::Result<Partial> {
+        let number = self.files.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder.path().join(number.to_string());
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         manifest::private(&mut options);
@@ -84,8 +87,8 @@ impl Staging {
     }
 
     /// Leaves the folder to the next export here, with what was announced.
-    pub(super) fn keep(&mut self) {
-        self.folder.disable_cleanup(true);
+    pub(super) fn keep(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
     }
 
     /// Writes down what is about to be published, for whoever finds this folder after a crash.
@@ -98,6 +101,12 @@ impl Staging {
         let mut file = File::create(self.folder.path().join(manifest::NAME))?;
         file.write_all(&lines)?;
         file.sync_all()
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        self.folder.disable_cleanup(*self.is_kept.get_mut());
     }
 }
 
@@ -275,7 +284,7 @@ mod tests {
     #[test]
     fn a_folder_in_use_is_left_alone() {
         let output = tempfile::tempdir().unwrap();
-        let mut first = Staging::create(output.path()).unwrap();
+        let first = Staging::create(output.path()).unwrap();
         let mut file = first.file(&Encoding::Plain, None).unwrap();
         let second = Staging::create(output.path()).unwrap();
         file.write_all(b"abc").unwrap();

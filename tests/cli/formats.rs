@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use crate::env::{Env, Ran};
+use crate::store::session;
+use crate::tree::Tree;
 
 #[derive(Debug, Clone, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "what a row can do")]
@@ -94,4 +96,28 @@ fn the_table_for_people_and_the_table_for_scripts_list_the_same_formats() {
         .collect();
     assert_eq!(listed, names);
     assert!(names.contains(&"jsonl"), "{table}");
+}
+
+#[test]
+fn what_is_written_and_told_does_not_depend_on_how_many_threads_do_it() {
+    let key = |n: usize| format!("DB_PASSWORD=q{n}Xv8Zr{n}2LmTp");
+    let sessions = (0..40).map(|n| {
+        let told = session(format!("s{n:02}")).user(format!("{n}. {}", key(n % 7)));
+        (0..n % 5).fold(told, |told, m| told.assistant(format!("{m} of {n} {}", key(m))))
+    });
+    let env = Env::with(sessions.chain([session("bytes").user(vec![0xff, 0xfe])]));
+    for format in all() {
+        let [one, seven] = ["1", "7"].map(|jobs| {
+            let ran =
+                format.export(&env, &format!("--include-open --redact --jobs {jobs} --force"));
+            let told = (ran.stdout, ran.stderr);
+            let written = format.has_folder().then(|| Tree::of(&env.work(&format.output())));
+            let text = format.written(&env);
+            format.files(&env).iter().for_each(|file| std::fs::remove_file(file).unwrap());
+            let _ = std::fs::remove_file(env.work(&format.output()).join("manifest.jsonl"));
+            (told, written, text)
+        });
+        assert!(one.2.contains("[REDACTED:"), "{}", format.name);
+        assert_eq!(one, seven, "{}", format.name);
+    }
 }

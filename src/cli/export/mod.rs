@@ -86,7 +86,7 @@ pub(super) struct ExportArgs {
     /// How long a program may neither take what it is given nor end [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     format_timeout: Option<u64>,
-    /// Threads that search for secrets; what is written is the same for any number [default: one for
+    /// Threads that redact, search and write; what is written is the same for any number [default: one for
     /// each of the machine's cores]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,

@@ -1,5 +1,7 @@
 //! Code fences and code spans that their content cannot close.
 
+use memchr::memchr;
+
 /// A fenced block of this text, without a line break at its end. `info` names the language.
 pub(crate) fn fenced(info: &str, text: &str) -> String {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
@@ -19,7 +21,8 @@ pub(crate) fn span(text: &str) -> String {
 /// The longest run of backticks. Pandoc drops carriage returns, so runs meet across them.
 fn longest_run(text: &str) -> usize {
     let (mut run, mut longest) = (0, 0);
-    for byte in text.bytes() {
+    let first = memchr(b'`', text.as_bytes()).unwrap_or(text.len());
+    for byte in text.bytes().skip(first) {
         match byte {
             b'`' => run += 1,
             b'\r' => {}

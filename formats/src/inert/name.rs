@@ -19,6 +19,9 @@ fn turns_direction(c: char) -> bool {
 
 /// The text as part of a heading, a list item or a paragraph of ours.
 pub(crate) fn inline(text: &str) -> String {
+    if text.bytes().all(|b| b.is_ascii_alphanumeric() || b" ,-./:".contains(&b)) {
+        return text.trim_matches(' ').to_owned(); // most are names and times
+    }
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
     let mut chars = text.chars().peekable();

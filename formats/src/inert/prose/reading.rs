@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memmem;
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::Edits;
@@ -46,7 +47,9 @@ impl<'t> Reading<'t> {
     pub(super) fn of(text: &'t str) -> Option<Self> {
         let mut reading = Self {
             text,
-            openers: OPENERS.map(|(opener, _)| text.find(opener).unwrap_or(text.len())),
+            openers: OPENERS.map(|(opener, _)| {
+                memmem::find(text.as_bytes(), opener.as_bytes()).unwrap_or(text.len())
+            }),
             settled: true,
             ..Self::default()
         };

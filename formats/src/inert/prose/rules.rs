@@ -86,19 +86,25 @@ impl Reading<'_> {
         self.escape_all(&mut open);
     }
 
-    /// The characters that are neither in code nor behind a backslash.
+    /// The characters that may act, but for those in code or behind a backslash.
     fn unescaped(&self) -> Vec<(usize, char)> {
         let mut escaped = false;
-        let mut chars: Vec<_> = self.text.char_indices().collect();
-        chars.retain(|&(at, c)| {
-            if covers(&self.code, at) {
+        let mut chars = Vec::new();
+        for (at, byte) in self.text.bytes().enumerate() {
+            // Most characters are none of these, and this is asked of each.
+            let may_act = matches!(
+                byte,
+                b'\n' | b'!' | b'#' | b'(' | b'<' | b'[' | b'\\' | b']' | b'`' | b'{'
+            );
+            if !may_act || covers(&self.code, at) {
                 escaped = false;
-                return false;
+                continue;
             }
-            let kept = !escaped || c == '\n';
-            escaped = c == '\\' && !escaped;
-            kept
-        });
+            if !escaped || byte == b'\n' {
+                chars.push((at, char::from(byte)));
+            }
+            escaped = byte == b'\\' && !escaped;
+        }
         chars
     }
 
@@ -174,8 +180,12 @@ fn acts_in_front(content: &str) -> bool {
 /// Where the mark of a list ends that pandoc alone knows: `(1)`, `a.`, `iv)`, `#.`, `(@b)`.
 fn end_of_fancy_mark(content: &str) -> Option<usize> {
     let word = content.strip_prefix('(').unwrap_or(content);
-    let end = word.find(['.', ')'])?;
-    let (word, rest) = (&word[..end], &word[end + 1..]);
+    let end = if word.starts_with('@') {
+        word.find(['.', ')'])?
+    } else {
+        word.find(|c: char| !c.is_ascii_alphanumeric() && c != '#')?
+    };
+    let (word, rest) = (&word[..end], word[end..].strip_prefix(['.', ')'])?);
     let is_number = |c: char| c.is_ascii_digit();
     let is_roman = |c: char| "ivxlcdmIVXLCDM".contains(c);
     let is_fancy = word.starts_with('@')

@@ -13,7 +13,6 @@ pub mod restore;
 mod snapshots;
 
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -216,7 +215,7 @@ fn record_request(folder: &Path, recipients: Option<Arc<Recipients>>, now: f64) 
         shown: Shown::All,
         lineage: Lineage::Single,
         redactor: Arc::new(Redactor::none()),
-        jobs: NonZeroUsize::MIN,
+        jobs: export::cores(),
         format: &formats::RECORD,
         encoding: recipients.map_or(Encoding::Zstd, Encoding::Sealed),
         target: Target::Folder(folder.to_owned()),

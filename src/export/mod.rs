@@ -109,6 +109,11 @@ impl Request {
     }
 }
 
+/// How many threads run at once on this machine.
+pub fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
 /// How the bytes of a file lie on the disk.
 #[derive(Debug, Clone)]
 pub enum Encoding {

@@ -15,7 +15,6 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use clap::builder::{
@@ -231,7 +230,7 @@ pub(super) fn run(
         shown: args.shown(format),
         lineage: args.lineage(),
         redactor,
-        jobs: args.jobs.unwrap_or_else(cores),
+        jobs: args.jobs.unwrap_or_else(export::cores),
         format,
         encoding: Encoding::Plain,
         target: if args.dry_run { Target::Nowhere } else { target.clone() },
@@ -280,11 +279,6 @@ pub(super) fn run(
     };
     args.tell_all(&outcome, global, terminal)?;
     Ok(store.ends(args.status(&summary)))
-}
-
-/// How many threads run at once on this machine.
-fn cores() -> NonZeroUsize {
-    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 impl ExportArgs {

@@ -4,8 +4,9 @@
 #     benches/versus.sh [STORE.db]
 #
 # Without a store it makes one (benches/make_store.py). HERMES names hermes-agent's program (default:
-# hermes on PATH), KINGFISHER that scanner's; what is not there is left out. Each command runs in turn,
-# five rounds (ROUNDS); medians of wall time, CPU time and peak memory are printed as a Markdown table.
+# hermes on PATH), KINGFISHER and RIPSECRETS those scanners'; what is not there is left out. Each command
+# runs in turn, five rounds (ROUNDS); medians of wall time, CPU time and peak memory are printed as a
+# Markdown table.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --locked
@@ -19,12 +20,14 @@ if [ -z "$store" ]; then
 fi
 mkdir "$work/home"
 cp "$store" "$work/home/state.db"
-HERMES_HOME=$work/home python3 - "$work" "$ours" "${HERMES:-hermes}" "${KINGFISHER:-kingfisher}" <<'PY'
+HERMES_HOME=$work/home python3 - "$work" "$ours" "${HERMES:-hermes}" "${KINGFISHER:-kingfisher}" "${RIPSECRETS:-ripsecrets}" <<'PY'
 import os, resource, shutil, sqlite3, statistics, subprocess, sys, time
 
-work, ours, hermes, kingfisher = sys.argv[1:]
+work, ours, hermes, kingfisher, ripsecrets = sys.argv[1:]
 db = f"{work}/home/state.db"
-rows = sqlite3.connect(db).execute("SELECT count(*), sum(length(CAST(content AS BLOB))) FROM messages WHERE active = 1").fetchone()
+store = sqlite3.connect(db)
+longest = store.execute("SELECT id FROM sessions WHERE ended_at IS NOT NULL ORDER BY message_count DESC").fetchone()[0]
+rows = store.execute("SELECT count(*), sum(length(CAST(content AS BLOB))) FROM messages WHERE active = 1").fetchone()
 
 
 def export(program, *args):
@@ -46,6 +49,7 @@ jobs = {
     "scan": {
         "ours": [ours, "-q", "scan"],
         "kingfisher, over the jsonl": [kingfisher, "scan", f"{work}/o.jsonl", "--no-validate", "--no-update-check", "--quiet"],
+        "ripsecrets, over the jsonl": [ripsecrets, f"{work}/o.jsonl"],
     },
     "md": {
         "ours": export(ours, f"{work}/o-md", "--format", "md", "--include-open"),
@@ -56,6 +60,11 @@ jobs = {
         "hermes-agent": export(hermes, f"{work}/h.html", "--format", "html"),
     },
     "trace": {"ours": export(ours, f"{work}/o-trace", "--format", "trace", "--include-open")},
+    # hermes-agent writes no more than one, and redaction of it failed where this was written.
+    "trace --no-redact, one session": {
+        "ours": export(ours, f"{work}/o.trace", "--format", "trace", "--no-redact", "--session-id", longest),
+        "hermes-agent": export(hermes, f"{work}/h.trace", "--format", "trace", "--no-redact", "--session-id", longest),
+    },
     "prompts": {
         "ours": export(ours, f"{work}/o-p.jsonl", "--only", "user-prompts"),
         "hermes-agent": export(hermes, f"{work}/h-p.jsonl", "--only", "user-prompts"),
@@ -72,12 +81,14 @@ def once(argv):
     for name in os.listdir(work):
         if name.startswith(("o-md", "h-md", "o-trace")):
             shutil.rmtree(f"{work}/{name}")
+        elif name == "manifest.jsonl":
+            os.remove(f"{work}/{name}")
     began = time.perf_counter()
     child = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     told = child.stderr.read()
     _, status, use = os.wait4(child.pid, 0)
     # A scanner's status says that it has found something.
-    if status and argv[0] != kingfisher and not (argv[0] == ours and os.waitstatus_to_exitcode(status) == 1):
+    if status and argv[0] not in (kingfisher, ripsecrets) and not (argv[0] == ours and os.waitstatus_to_exitcode(status) == 1):
         sys.exit(f"{argv}: status {status}\n{told.decode()}")
     return time.perf_counter() - began, use.ru_utime + use.ru_stime, use.ru_maxrss / 1024
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Make a store of a given size from fixtures/state.db: the same sessions again and again, with a
-large tool output in every twentieth. Only Python's own library is needed.
+eight large tool outputs in every twentieth. Only Python's own library is needed.
 
     benches/make_store.py OUT.db [--sessions N] [--big-output BYTES]
 """
@@ -27,6 +27,7 @@ con.row_factory = sqlite3.Row
 con.execute("PRAGMA synchronous = OFF")
 sessions = [dict(r) for r in con.execute("SELECT * FROM sessions WHERE parent_session_id IS NULL AND ended_at IS NOT NULL")]
 messages = [dict(r) for r in con.execute("SELECT * FROM messages WHERE active = 1")]
+tools = [m for m in messages if m["role"] == "tool"]
 words = [w for m in messages if "\0" not in str(m["content"]) for w in str(m["content"]).split() if w.isascii()]
 
 
@@ -41,10 +42,11 @@ for i in range(a.sessions):
     row["ended_at"] += i * 60
     insert("sessions", row)
     for k in range(a.messages):
-        message = dict(rng.choice(messages), session_id=row["id"], timestamp=row["started_at"] + k)
+        is_big = i % 20 == 0 and 0 < k < 9
+        message = dict(rng.choice(tools if is_big else messages), session_id=row["id"], timestamp=row["started_at"] + k)
         del message["id"]
         if message["role"] == "tool":
-            size = a.big_output if i % 20 == 0 and k < 8 else 2000
+            size = a.big_output if is_big else 2000
             message["content"] = json.dumps({"output": "\n".join(" ".join(rng.choices(words, k=12)) for _ in range(size // 80)), "exit_code": 0})
         elif message["role"] == "assistant":
             message["content"] = " ".join(rng.choices(words, k=120))

@@ -3,7 +3,9 @@
 # with 1,000,000 messages, exported as they are and with --redact. Writes benches/scale.tsv, and draws
 # benches/scale.svg from it.
 #
-#     benches/scale.sh [FOLDER]     needs python3, gnuplot, and 12 GB in FOLDER (TMPDIR) for a while
+#     benches/scale.sh [FOLDER]     needs python3, gnuplot, and 12 GB in FOLDER (TMPDIR)
+#
+# The stores stay in FOLDER, if one is named, for the next time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --locked
@@ -11,24 +13,23 @@ ours=$(realpath "${CARGO_TARGET_DIR:-target}/release/hermes-sessions")
 here=$PWD/benches
 work=$(mktemp -d -p "${1:-${TMPDIR:-/tmp}}")
 trap 'rm -rf "$work"' EXIT
-export HERMES_HOME=$work/home
+stores=${1:-$work}
 
 printf 'store\tmessages\ttext MB\tjob\twall s\tCPU s\tpeak MB\n' > "$here/scale.tsv"
 measure() { # name, sessions, messages a session, bytes of a large output
-    rm -rf "$work/home"
-    mkdir "$work/home"
-    python3 benches/make_store.py "$work/home/state.db" --sessions "$2" --messages "$3" --big-output "$4" >&2
+    local db=$stores/$2x$3x$4.db
+    [ -f "$db" ] || python3 benches/make_store.py "$db" --sessions "$2" --messages "$3" --big-output "$4" >&2
     for job in jsonl "jsonl --redact"; do
         for round in 1 2 3; do
             rm -f "$work/out.jsonl"
             # shellcheck disable=SC2086 # the job is words
-            /usr/bin/time -o "$work/time" -f '%e %U %S %M' "$ours" -q export "$work/out.jsonl" --no-manifest ${job#jsonl}
+            /usr/bin/time -o "$work/time" -f '%e %U %S %M' "$ours" --db "$db" -q export "$work/out.jsonl" --no-manifest ${job#jsonl}
             cat "$work/time" >> "$work/rounds"
         done
-        python3 - "$1" "$work" "$job" >> "$here/scale.tsv" <<'PY'
+        python3 - "$1" "$work" "$db" "$job" >> "$here/scale.tsv" <<'PY'
 import sqlite3, statistics, sys
-name, work, job = sys.argv[1:]
-count, text = sqlite3.connect(f"{work}/home/state.db").execute(
+name, work, db, job = sys.argv[1:]
+count, text = sqlite3.connect(db).execute(
     "SELECT count(*), sum(length(CAST(content AS BLOB)) + coalesce(length(CAST(tool_calls AS BLOB)), 0)) FROM messages WHERE active = 1"
 ).fetchone()
 wall, user, system, peak = (statistics.median(c) for c in zip(*(map(float, line.split()) for line in open(f"{work}/rounds"))))
@@ -38,9 +39,9 @@ PY
     done
     tail -2 "$here/scale.tsv"
 }
-measure '10 MB' 30 60 2000000
-measure '100 MB' 300 60 2000000
-measure '1,000 MB' 3000 60 2000000
+measure '10 MB' 30 60 800000
+measure '100 MB' 300 60 800000
+measure '1,000 MB' 3000 60 800000
 measure '50,000 sessions' 50000 20 2000
 
 gnuplot <<PLOT

@@ -3,14 +3,19 @@
 //! A secret is known by a keyed hash whose key ends with the process; nothing here holds one.
 
 use std::collections::{BTreeSet, HashMap};
+use std::num::NonZeroUsize;
+use std::panic;
 use std::path::Path;
+use std::thread;
 
 use formats::model::{MessageColumn, SessionColumn};
 
+use crate::export::feed::{self, Feed, Found, Scouts};
+use crate::export::{self, Document, Reach};
 use crate::filter::Selection;
 use crate::progress::Progress;
 use crate::redact::{Finding, Redactor, Scope};
-use crate::store::{self, SessionKey, Shown, Snapshot};
+use crate::store::{self, Shown};
 
 /// What a scan found.
 #[derive(Debug, Default)]
@@ -67,30 +72,85 @@ pub fn run(
         progress.begin(matches.sessions.len() as u64);
         let unreadable = matches.unreadable.len() as u64;
         let report = Report { searched: matches.searched, unreadable, ..Report::default() };
-        let mut scan = Scan { redactor, progress, report, by_value: HashMap::new() };
-        for key in matches.sessions {
-            scan.session(snapshot, key)?;
-            progress.step();
+        let documents: Vec<Document> =
+            matches.sessions.into_iter().map(|key| Document(vec![key])).collect();
+        let Some(most) = NonZeroUsize::new(documents.len()) else { return Ok(report) };
+        let lanes = (Scouts::none(redactor), export::cores().min(most));
+        let search = Search { redactor, progress };
+        let wanted = (Shown::All, Reach::Selected);
+        let searched = feed::dealt(snapshot, &documents, wanted, lanes, |feeds| {
+            search.all(feeds, &documents)
+        })?;
+        let mut scan = Scan { report, by_value: HashMap::new() };
+        for session in searched {
+            scan.session(session);
         }
         Ok(scan.finish())
     })
 }
 
-struct Scan<'a> {
+/// What searches the sessions, several at a time.
+#[derive(Clone, Copy)]
+struct Search<'a> {
     redactor: &'a Redactor,
     progress: &'a dyn Progress,
-    report: Report,
-    by_value: HashMap<(u64, String), Secret>,
 }
 
-impl Scan<'_> {
-    fn session(&mut self, snapshot: &Snapshot<'_>, key: SessionKey) -> Result<(), Error> {
+/// What was found in a session.
+struct Searched {
+    id: String,
+    messages: u64,
+    /// Each with when it was said, in seconds since the epoch.
+    findings: Vec<(Finding, Option<f64>)>,
+}
+
+/// What came out of one lane: the sessions up to the first error.
+type Lane = (Vec<Searched>, Option<Error>);
+
+impl Search<'_> {
+    /// Searches what comes out of each feed on a thread of its own, and gives it in the order of the
+    /// documents.
+    fn all(self, feeds: Vec<Feed<'_>>, documents: &[Document]) -> Result<Vec<Searched>, Error> {
+        let lanes: Vec<Lane> = thread::scope(|scope| {
+            let start = |feed| scope.spawn(move || self.lane(feed));
+            let threads: Vec<_> = feeds.into_iter().map(start).collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, Lane>| {
+                thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        let (found, errors): (Vec<_>, Vec<_>) = lanes.into_iter().unzip();
+        // A lane that fails makes the reader end, which the others see as an end of theirs.
+        let is_own = |error: &Error| !matches!(error, Error::Store(store::Error::CutOff));
+        if let Some(error) = errors.into_iter().flatten().find(is_own) {
+            return Err(error);
+        }
+        let mut found: Vec<_> = found.into_iter().map(Vec::into_iter).collect();
+        let lanes = found.len();
+        let in_order = (0..documents.len()).map(|n| found[n % lanes].next());
+        in_order.collect::<Option<Vec<_>>>().ok_or(Error::Store(store::Error::CutOff))
+    }
+
+    fn lane(self, mut feed: Feed<'_>) -> Lane {
+        let mut searched = Vec::new();
+        while let Some(found) = feed.document() {
+            match found.map_err(Error::from).and_then(|found| self.session(*found, &mut feed)) {
+                Ok(sessions) => searched.extend(sessions),
+                Err(error) => return (searched, Some(error)),
+            }
+            self.progress.step();
+        }
+        (searched, None)
+    }
+
+    /// The one session of a document.
+    fn session(self, found: Found<'_>, feed: &mut Feed<'_>) -> Result<Option<Searched>, Error> {
+        let Some(segment) = found.segments.into_iter().next() else { return Ok(None) };
         let mut scope = Scope::new();
         let mut times = HashMap::new();
-        let row = self.redactor.apply(snapshot.session(key)?.0, &mut scope);
+        let row = self.redactor.apply(segment.row, &mut scope);
         let started = row.number(SessionColumn::StartedAt);
-        let extent = snapshot.extent(key, Shown::All)?;
-        snapshot.messages(&extent, |raw, _| {
+        while let Some((raw, _)) = feed.message()? {
             if self.progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
@@ -100,27 +160,45 @@ impl Scan<'_> {
                 let time = message.number(MessageColumn::Timestamp);
                 times.insert(message.integer(MessageColumn::Id), time);
             }
-            Ok(())
-        })?;
-        self.report.sessions += 1;
-        self.report.messages += extent.messages();
-        for finding in scope.findings() {
-            let said =
-                finding.message.map_or(started, |id| times.get(&Some(id)).copied().flatten());
-            self.add(finding, row.id(), said);
         }
-        Ok(())
+        let said = |finding: &Finding| match finding.message {
+            Some(id) => times.get(&Some(id)).copied().flatten(),
+            None => started,
+        };
+        let with_time = |finding: Finding| {
+            let said = said(&finding);
+            (finding, said)
+        };
+        let findings = scope.findings().map(with_time).collect();
+        let messages = segment.extent.messages();
+        Ok(Some(Searched { id: row.id().to_owned(), messages, findings }))
+    }
+}
+
+struct Scan {
+    report: Report,
+    /// Where each secret stands in the report, by fingerprint and rule.
+    by_value: HashMap<(u64, String), usize>,
+}
+
+impl Scan {
+    fn session(&mut self, Searched { id, messages, findings }: Searched) {
+        self.report.sessions += 1;
+        self.report.messages += messages;
+        for (finding, said) in findings {
+            self.add(finding, &id, said);
+        }
     }
 
     fn add(&mut self, finding: Finding, session: &str, said: Option<f64>) {
+        let secrets = &mut self.report.secrets;
         let key = (finding.fingerprint, finding.rule.clone());
-        let secret = self.by_value.entry(key).or_insert_with(|| Secret {
-            rule: finding.rule.clone(),
-            sessions: BTreeSet::new(),
-            count: 0,
-            first_seen: None,
-            last_seen: None,
-        });
+        let place = *self.by_value.entry(key).or_insert(secrets.len());
+        if place == secrets.len() {
+            let (rule, sessions) = (finding.rule.clone(), BTreeSet::new());
+            secrets.push(Secret { rule, sessions, count: 0, first_seen: None, last_seen: None });
+        }
+        let secret = &mut secrets[place];
         secret.sessions.insert(session.to_owned());
         secret.count += finding.count;
         let earlier = |a: f64, b: f64| a.min(b);
@@ -130,13 +208,13 @@ impl Scan<'_> {
         self.report.findings.push(finding);
     }
 
-    fn finish(self) -> Report {
-        let mut secrets: Vec<Secret> = self.by_value.into_values().collect();
-        secrets.sort_by(|a, b| {
+    fn finish(mut self) -> Report {
+        // Those that are alike stay in the order in which they were found.
+        self.report.secrets.sort_by(|a, b| {
             let most = b.sessions.len().cmp(&a.sessions.len());
             most.then_with(|| a.rule.cmp(&b.rule)).then_with(|| a.sessions.cmp(&b.sessions))
         });
-        Report { secrets, ..self.report }
+        self.report
     }
 }
 

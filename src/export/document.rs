@@ -19,7 +19,7 @@ use crate::store::{Extent, Fault, SessionKey, Snapshot};
 
 /// The sessions of one document, oldest first; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Document(pub(super) Vec<SessionKey>);
+pub(crate) struct Document(pub(crate) Vec<SessionKey>);
 
 /// Groups matching sessions into documents, in the order of their first matching session.
 pub(super) fn documents(

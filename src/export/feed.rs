@@ -35,7 +35,7 @@ const FEW: usize = 2;
 
 /// What searches batches for secrets before they are consumed.
 #[derive(Clone, Copy)]
-pub(super) struct Scouts<'r> {
+pub(crate) struct Scouts<'r> {
     redactor: &'r Redactor,
     threads: usize,
 }
@@ -45,6 +45,11 @@ impl<'r> Scouts<'r> {
     pub(super) fn new(redactor: &'r Redactor, threads: NonZeroUsize) -> Self {
         let threads = if redactor.remembers() { threads.get() } else { 0 };
         Self { redactor, threads }
+    }
+
+    /// None at all.
+    pub(crate) fn none(redactor: &'r Redactor) -> Self {
+        Self { redactor, threads: 0 }
     }
 
     /// Fewer beside several lanes, which search for themselves.
@@ -83,7 +88,7 @@ pub(super) fn with<T: Send>(
 }
 
 /// The same, where so many feeds take turns: the first document goes to the first one.
-pub(super) fn dealt<T: Send>(
+pub(crate) fn dealt<T: Send>(
     snapshot: &Snapshot<'_>,
     documents: &[Document],
     (shown, reach): (Shown, Reach),
@@ -143,22 +148,22 @@ enum Event<'s> {
 }
 
 /// The rows of a document's sessions.
-pub(super) struct Found<'s> {
+pub(crate) struct Found<'s> {
     /// Its segments, oldest first.
-    pub(super) segments: Vec<Segment<'s>>,
+    pub(crate) segments: Vec<Segment<'s>>,
 }
 
 /// One session of a document.
-pub(super) struct Segment<'s> {
-    pub(super) row: Raw<Session<'s>>,
-    pub(super) faults: Vec<Fault>,
-    pub(super) extent: Extent,
+pub(crate) struct Segment<'s> {
+    pub(crate) row: Raw<Session<'s>>,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) extent: Extent,
     /// Rows of other tables, where they are to be kept, too.
-    pub(super) related: Vec<(String, Raw<String>)>,
+    pub(crate) related: Vec<(String, Raw<String>)>,
 }
 
 /// The end of the stream, where documents are taken out.
-pub(super) struct Feed<'s> {
+pub(crate) struct Feed<'s> {
     /// Each batch comes through a channel of its own, so that they stay in order.
     batches: Receiver<Receiver<Batch<'s>>>,
     used: Sender<Batch<'s>>,
@@ -168,7 +173,7 @@ pub(super) struct Feed<'s> {
 
 impl<'s> Feed<'s> {
     /// The next document; what is left of the one before is passed over. `None` after the last.
-    pub(super) fn document(&mut self) -> Option<Result<Box<Found<'s>>, store::Error>> {
+    pub(crate) fn document(&mut self) -> Option<Result<Box<Found<'s>>, store::Error>> {
         loop {
             match self.next()? {
                 Event::Document(found) => return Some(found),
@@ -178,7 +183,7 @@ impl<'s> Feed<'s> {
     }
 
     /// The next message of the segment in hand, with what it lost; `None` after its last.
-    pub(super) fn message(&mut self) -> Result<Option<Decoded<'_>>, store::Error> {
+    pub(crate) fn message(&mut self) -> Result<Option<Decoded<'_>>, store::Error> {
         match self.next() {
             Some(Event::Message(n)) => {
                 let (raw, faults) = self.decoder.message(&self.batch.rows, n);

@@ -7,7 +7,7 @@
 mod compare;
 mod document;
 mod each;
-mod feed;
+pub(crate) mod feed;
 mod gate;
 mod keep;
 mod ledger;
@@ -41,6 +41,7 @@ use crate::redact::Redactor;
 use crate::seal::Recipients;
 use crate::store::{self, SessionKey, Shown};
 pub use compare::differences;
+pub(crate) use document::Document;
 pub use keep::{Keeper, Taken, delete_each_kept, delete_kept};
 pub use name::Names;
 pub use pattern::{Pattern, PatternError};

@@ -40,6 +40,7 @@ mod publishing;
 mod reading;
 mod report;
 mod sanitize;
+mod scanning;
 mod schemas;
 mod sealing;
 mod searching;

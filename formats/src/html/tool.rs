@@ -242,6 +242,7 @@ impl Returned {
             Self::Fields(fields) => html! { (known_fields(tool, fields)) (fields.rest()) },
             Self::Other(Part::Text(text)) if text.trim().is_empty() => Markup::default(),
             Self::Other(Part::Text(text)) => code::terminal(text),
+            Self::Other(Part::Other(Json::Array(none))) if none.is_empty() => Markup::default(),
             Self::Other(Part::Attachment(attachment)) => picture::attachment(attachment),
             Self::Other(Part::Other(json)) => code::block("json", &format!("{json:#}")),
         }

@@ -239,7 +239,7 @@ impl Transcript {
     fn prompt(&mut self, message: &Message<'_>) {
         let Some(id) = message.integer(MessageColumn::Id) else { return };
         let text = parts(message).into_iter().find_map(|part| match part {
-            Part::Text(text) => own_words(&text).map(|words| brief(words, 80)),
+            Part::Text(text) => own_words(&text).map(|words| brief(&words.replace('`', ""), 80)),
             Part::Attachment(attachment) => Some(attachment.to_string()),
             Part::Other(_) => None,
         });

@@ -26,7 +26,7 @@ const resultsIn = (page, text, word, room) => {
     if (!count || list.childElementCount >= room) continue;
     const item = make("li");
     const quote = excerpt(said, lower.indexOf(word), word);
-    const link = make("a", { href: page.dataset.href + (id ? "#" + id : "") }, id ? "Message " + id.slice(1) : "Here");
+    const link = make("a", { href: page.dataset.href + (id ? "#" + id : "") }, id ? "Message " + id.slice(1) : "Its beginning");
     item.append(link, quote);
     list.append(item);
   }

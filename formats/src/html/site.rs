@@ -106,7 +106,7 @@ impl Site<'_> {
         };
         self.folder.write_all(inner.0.as_bytes())?;
         let mut packer = Packer::new();
-        for n in 0..self.index.len() {
+        for n in (0..self.index.len()).rev() {
             self.pack(n, &mut packer)?;
         }
         packer.finish(&mut self.folder)?;

@@ -240,7 +240,7 @@ impl<'t> Walk<'t> {
         let is_loose = matches!(open.operator, Operator::Blank | Operator::Prose | Operator::List)
             && open.quote == Quote::Bare;
         if !is_loose
-            || self.text[name.clone()].ends_with("word")
+            || ["word", "oord", "wort"].iter().any(|w| self.text[name.clone()].ends_with(w))
             || self.text[name.clone()].starts_with('-')
         {
             return false;
@@ -355,7 +355,7 @@ impl<'t> Walk<'t> {
             open.operator = Operator::Tight;
         }
         let end = self.end_of(&open);
-        let end = open.start + self.without_emphasis(name, open.start..end).len();
+        let end = open.start + self.without_closers(name, open.start..end).len();
         let setting = Setting::of(&open, self.is_certain(name, &open));
         let before = name.start.checked_sub(1).map(|at| self.text.as_bytes()[at]);
         let is_parameter = open.operator == Operator::Tight && matches!(before, Some(b'?' | b'&'));
@@ -380,11 +380,16 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A value without the marks of Markdown that close what stands before its name.
-    fn without_emphasis(&self, name: &Range<usize>, value: Range<usize>) -> &str {
-        let is_marked = self.text[..name.start].ends_with('*');
+    /// A value without what closes something that began before its name: emphasis in Markdown, and
+    /// the brace of `${DB_PASSWORD:-postgres}`.
+    fn without_closers(&self, name: &Range<usize>, value: Range<usize>) -> &str {
+        let before = &self.text[..name.start];
         let value = &self.text[value];
-        if is_marked { value.trim_end_matches('*') } else { value }
+        match before.as_bytes() {
+            [.., b'*'] => value.trim_end_matches('*'),
+            [.., b'$', b'{'] => value.trim_end_matches('}'),
+            _ => value,
+        }
     }
 
     /// `using RSA key 4AEE…`: gpg tells of a key by its fingerprint, in capitals.

@@ -83,6 +83,8 @@ struct Frame<'t> {
     is_sensitive: bool,
     /// The string under `value`, if it was left as it is.
     value: Option<Range<usize>>,
+    /// What `element` says of the place in a page that `text` is typed into.
+    element: Option<Cow<'t, str>>,
     /// The last string of an array, and how many there were.
     before: Option<Cow<'t, str>>,
     strings: usize,
@@ -249,11 +251,28 @@ impl<'t> Frame<'t> {
         let is = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(key));
         if is(&["value", "default", "ParameterValue", "OutputValue"]) {
             self.value = Some(range);
-        } else if is(&["name", "key", "field", "parameter", "ParameterKey", "OutputKey"])
+        } else if is(&["text"]) {
+            // What is typed into an element of a page.
+            let into = self.element.take();
+            self.value = into.is_some().then_some(range).or_else(|| self.value.take());
+            self.name = into.or_else(|| self.name.take());
+        } else if is(&["element"]) && content.len() <= 64 && !content.contains('[') {
+            self.element = Some(without_kind(content));
+        } else if is(&["name", "key", "keyName", "field", "parameter", "ParameterKey", "OutputKey"])
             && is_name(&content)
         {
             self.name = Some(content);
         }
+    }
+}
+
+/// `Password` of `Password field`.
+fn without_kind(element: Cow<'_, str>) -> Cow<'_, str> {
+    const KINDS: [&str; 5] = [" field", " input", " textbox", " text box", " box"];
+    let lower = element.to_ascii_lowercase();
+    match KINDS.iter().find_map(|kind| lower.find(kind)) {
+        Some(len) => Cow::Owned(element[..len].to_owned()),
+        None => element,
     }
 }
 

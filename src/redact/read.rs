@@ -105,7 +105,10 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
     at.skip_prompt();
     let blanks = at.at > closed;
     let is_tag = begins_tag(text, name.start);
-    let operator = at.operator(blanks, quoted_name, is_tag)?;
+    // `${DB_PASSWORD:-postgres}`
+    let has_default = text[..name.start].ends_with("${") && at.eat_any(&[":-", ":="]);
+    let operator =
+        if has_default { Operator::Equals } else { at.operator(blanks, quoted_name, is_tag)? };
     let (start, quote) = at.open_value(operator)?;
     let is_none = match operator {
         Operator::Call => quote == Quote::Bare,
@@ -214,6 +217,10 @@ impl Cursor<'_> {
                 self.at += 1;
                 self.bridge().or(Some(Operator::Call))
             }
+            b'{' if !blanks && matches!(self.bytes.get(self.at + 1), Some(b'"' | b'\\')) => {
+                self.at += 1; // `std::string token{"…"}`
+                Some(Operator::Call)
+            }
             b'(' => {
                 self.at += 1;
                 Some(Operator::Prose)
@@ -224,7 +231,7 @@ impl Cursor<'_> {
             }
             b'>' if is_tag || quoted_name => {
                 self.at += 1;
-                self.eat_any(&["<value>", "<string>"]);
+                self.eat_any(&["<value>", "<string>", "<![CDATA["]);
                 Some(Operator::Tag)
             }
             b'&' if is_tag && self.eat("&gt;") => Some(Operator::Tag),

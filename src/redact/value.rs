@@ -178,16 +178,20 @@ fn is_field(value: &str, traits: &Traits) -> bool {
 fn is_phrase(value: &str, traits: &Traits, setting: Setting) -> bool {
     let is_joined = matches!(setting.operator, Operator::Prose | Operator::Cell)
         || setting.operator == Operator::Blank && traits.separators >= 2;
+    // `sunny-Dog-42`
+    let least = if traits.separators >= 2 && traits.digits >= 2 { 1 } else { 2 };
     is_joined
         && value.len() >= 10
-        && (2..traits.letters).contains(&traits.upper)
+        && (least..traits.letters).contains(&traits.upper)
         && !value.contains(['.', '/', ':'])
 }
 
 /// What tells a password from the pass of a compiler, or of a test.
 fn is_pass(value: &str, traits: &Traits) -> bool {
     let is_mixed = traits.digits > 0 && traits.letters > 0;
+    let is_drawn = traits.upper > 1 && value.len() >= 12 && looks_random(value);
     traits.symbols > 0 && traits.letters > 0
+        || is_drawn
         || is_mixed && (traits.upper > 0 || value.len() >= 10 || looks_random(value))
 }
 

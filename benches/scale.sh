@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How time and memory grow with the store: stores of 10, 100 and 1,000 MB of text, and one of 50,000 sessions
 # with 1,000,000 messages, exported as they are and with --redact. Writes benches/scale.tsv, and draws
-# benches/scale.svg from it.
+# docs/scale.svg from it.
 #
 #     benches/scale.sh [FOLDER]     needs python3, gnuplot, and 12 GB in FOLDER (TMPDIR)
 #
@@ -44,19 +44,31 @@ measure '100 MB' 300 60 800000
 measure '1,000 MB' 3000 60 800000
 measure '50,000 sessions' 50000 20 2000
 
+for stores in MB sessions; do
+    grep -P "$stores\t.*\tjsonl\t" "$here/scale.tsv" > "$work/jsonl-$stores"
+    grep -P "$stores\t.*\tjsonl --redact\t" "$here/scale.tsv" > "$work/redact-$stores"
+done
 gnuplot <<PLOT
 set terminal svg size 900,360 font 'sans-serif,13' background '#ffffff'
-set output '$here/scale.svg'
+set output '$here/../docs/scale.svg'
 set datafile separator tab
 set multiplot layout 1,2
 set logscale xy
+set xrange [8:2000]
+set yrange [0.03:300]
 set grid
-set key left top
+set key left top reverse Left
 set xlabel 'text in the store, MB'
 set ylabel 'wall time, s'
-plot for [job in '"jsonl" "jsonl --redact"'] '$here/scale.tsv' using (strcol(4) eq job ? \$3 : NaN):5 with linespoints pointtype 7 title job
+plot '$work/redact-MB' using 3:5 with linespoints linecolor 1 pointtype 7 title '--redact', \
+     '$work/jsonl-MB' using 3:5 with linespoints linecolor 2 pointtype 7 title 'jsonl', \
+     '$work/redact-sessions' using 3:5 with points linecolor 1 pointtype 6 title 'the same, 1,000,000 messages', \
+     '$work/jsonl-sessions' using 3:5 with points linecolor 2 pointtype 6 notitle
 unset logscale y
 set yrange [0:128]
 set ylabel 'peak memory, MB'
-plot for [job in '"jsonl" "jsonl --redact"'] '$here/scale.tsv' using (strcol(4) eq job ? \$3 : NaN):7 with linespoints pointtype 7 title job
+plot '$work/redact-MB' using 3:7 with linespoints linecolor 1 pointtype 7 notitle, \
+     '$work/jsonl-MB' using 3:7 with linespoints linecolor 2 pointtype 7 notitle, \
+     '$work/redact-sessions' using 3:7 with points linecolor 1 pointtype 6 notitle, \
+     '$work/jsonl-sessions' using 3:7 with points linecolor 2 pointtype 6 notitle
 PLOT

@@ -28,6 +28,7 @@ db = f"{work}/home/state.db"
 store = sqlite3.connect(db)
 longest = store.execute("SELECT id FROM sessions WHERE ended_at IS NOT NULL ORDER BY message_count DESC").fetchone()[0]
 rows = store.execute("SELECT count(*), sum(length(CAST(content AS BLOB))) FROM messages WHERE active = 1").fetchone()
+store.close()  # a store that somebody has open is read in another way
 
 
 def export(program, *args):

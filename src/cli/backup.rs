@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
+use super::consent::counted;
 use super::environment::Environment;
 use super::exit::UsageError;
 use super::keys::RecipientArgs;
@@ -133,8 +134,8 @@ fn tell(place: &Place, summary: &Summary, terminal: &Terminal) {
         return;
     }
     terminal.done(&format!(
-        "Backed up {} sessions to {place}; {} were unchanged, {} have left the store and stay",
-        sessions.exported,
+        "Backed up {} to {place}; {} were unchanged, {} have left the store and stay",
+        counted(sessions.exported, "session"),
         sessions.unchanged,
         sessions.gone.len(),
     ));

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
+use super::consent::counted;
 use super::environment::Environment;
 use super::from::FromArgs;
 use super::redaction::{RedactArgs, write_report};
@@ -59,10 +60,10 @@ pub(super) fn run(
     } else {
         terminal::list(&as_table(&report))?;
         terminal.done(&format!(
-            "{} secrets in {} sessions with {} messages",
-            report.secrets.len(),
-            report.sessions,
-            report.messages
+            "{} in {} with {}",
+            counted(report.secrets.len() as u64, "secret"),
+            counted(report.sessions, "session"),
+            counted(report.messages, "message")
         ));
     }
     let failed = args.fail_on_findings && !report.secrets.is_empty();

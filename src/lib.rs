@@ -4,8 +4,9 @@
 //! state.db ──► select ──► read ──► redact ──► write ──► publish ──► manifest.jsonl
 //! ```
 //!
-//! Imports run downward only: [`cli`] → ([`export`], [`import`]) → ([`store`], [`redact`], [`manifest`], [`formats`]) →
-//! ([`filter`], [`progress`], [`formats::model`]). What holds everywhere stands in `ARCHITECTURE.md`.
+//! Imports run downward only: [`cli`] → [`backup`] → ([`scan`], [`verify`]) → ([`export`], [`import`]) → ([`store`],
+//! [`redact`], [`manifest`], [`formats`]) → ([`filter`], [`progress`], [`formats::model`]). What holds everywhere stands in
+//! `ARCHITECTURE.md`.
 
 pub mod backup;
 pub mod bucket;

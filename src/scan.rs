@@ -4,13 +4,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
-use std::panic;
 use std::path::Path;
-use std::thread;
 
 use formats::model::{MessageColumn, SessionColumn};
 
-use crate::export::feed::{self, Feed, Found, Scouts};
+use crate::export::feed::{self, Feed, Scouts};
+use crate::export::lanes::{Cut, in_lanes};
 use crate::export::{self, Document, Reach};
 use crate::filter::Selection;
 use crate::progress::Progress;
@@ -60,6 +59,12 @@ pub enum Error {
     Cancelled,
 }
 
+impl Cut for Error {
+    fn is_cut_off(&self) -> bool {
+        matches!(self, Error::Store(store::Error::CutOff))
+    }
+}
+
 /// Searches all messages of the selected sessions, and the sessions' own columns.
 pub fn run(
     store: &Path,
@@ -76,24 +81,21 @@ pub fn run(
             matches.sessions.into_iter().map(|key| Document(vec![key])).collect();
         let Some(most) = NonZeroUsize::new(documents.len()) else { return Ok(report) };
         let lanes = (Scouts::none(redactor), export::cores().min(most));
-        let search = Search { redactor, progress };
         let wanted = (Shown::All, Reach::Selected);
-        let searched = feed::dealt(snapshot, &documents, wanted, lanes, |feeds| {
-            search.all(feeds, &documents)
-        })?;
         let mut scan = Scan { report, by_value: HashMap::new() };
-        for session in searched {
-            scan.session(session);
-        }
+        feed::dealt(snapshot, &documents, wanted, lanes, |feeds| {
+            let search = |_: &Document, feed: &mut Feed<'_>| {
+                let searched = searched(redactor, feed, progress);
+                progress.step();
+                searched
+            };
+            in_lanes(feeds, &documents, search, |session| {
+                scan.session(session);
+                Ok::<_, Error>(())
+            })
+        })?;
         Ok(scan.finish())
     })
-}
-
-/// What searches the sessions, several at a time.
-#[derive(Clone, Copy)]
-struct Search<'a> {
-    redactor: &'a Redactor,
-    progress: &'a dyn Progress,
 }
 
 /// What was found in a session.
@@ -104,75 +106,40 @@ struct Searched {
     findings: Vec<(Finding, Option<f64>)>,
 }
 
-/// What came out of one lane: the sessions up to the first error.
-type Lane = (Vec<Searched>, Option<Error>);
-
-impl Search<'_> {
-    /// Searches what comes out of each feed on a thread of its own, and gives it in the order of the
-    /// documents.
-    fn all(self, feeds: Vec<Feed<'_>>, documents: &[Document]) -> Result<Vec<Searched>, Error> {
-        let lanes: Vec<Lane> = thread::scope(|scope| {
-            let start = |feed| scope.spawn(move || self.lane(feed));
-            let threads: Vec<_> = feeds.into_iter().map(start).collect();
-            let join = |thread: thread::ScopedJoinHandle<'_, Lane>| {
-                thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
-        });
-        let (found, errors): (Vec<_>, Vec<_>) = lanes.into_iter().unzip();
-        // A lane that fails makes the reader end, which the others see as an end of theirs.
-        let is_own = |error: &Error| !matches!(error, Error::Store(store::Error::CutOff));
-        if let Some(error) = errors.into_iter().flatten().find(is_own) {
-            return Err(error);
+/// Searches the one session of the next document.
+fn searched(
+    redactor: &Redactor,
+    feed: &mut Feed<'_>,
+    progress: &dyn Progress,
+) -> Result<Searched, Error> {
+    let found = feed.document().ok_or(store::Error::CutOff)??;
+    let segment = found.segments.into_iter().next().ok_or(store::Error::CutOff)?;
+    let mut scope = Scope::new();
+    let mut times = HashMap::new();
+    let row = redactor.apply(segment.row, &mut scope);
+    let started = row.number(SessionColumn::StartedAt);
+    while let Some((raw, _)) = feed.message()? {
+        if progress.is_cancelled() {
+            return Err(Error::Cancelled);
         }
-        let mut found: Vec<_> = found.into_iter().map(Vec::into_iter).collect();
-        let lanes = found.len();
-        let in_order = (0..documents.len()).map(|n| found[n % lanes].next());
-        in_order.collect::<Option<Vec<_>>>().ok_or(Error::Store(store::Error::CutOff))
-    }
-
-    fn lane(self, mut feed: Feed<'_>) -> Lane {
-        let mut searched = Vec::new();
-        while let Some(found) = feed.document() {
-            match found.map_err(Error::from).and_then(|found| self.session(*found, &mut feed)) {
-                Ok(sessions) => searched.extend(sessions),
-                Err(error) => return (searched, Some(error)),
-            }
-            self.progress.step();
+        let before = scope.total();
+        let message = redactor.apply(raw, &mut scope);
+        if scope.total() > before {
+            let time = message.number(MessageColumn::Timestamp);
+            times.insert(message.integer(MessageColumn::Id), time);
         }
-        (searched, None)
     }
-
-    /// The one session of a document.
-    fn session(self, found: Found<'_>, feed: &mut Feed<'_>) -> Result<Option<Searched>, Error> {
-        let Some(segment) = found.segments.into_iter().next() else { return Ok(None) };
-        let mut scope = Scope::new();
-        let mut times = HashMap::new();
-        let row = self.redactor.apply(segment.row, &mut scope);
-        let started = row.number(SessionColumn::StartedAt);
-        while let Some((raw, _)) = feed.message()? {
-            if self.progress.is_cancelled() {
-                return Err(Error::Cancelled);
-            }
-            let before = scope.total();
-            let message = self.redactor.apply(raw, &mut scope);
-            if scope.total() > before {
-                let time = message.number(MessageColumn::Timestamp);
-                times.insert(message.integer(MessageColumn::Id), time);
-            }
-        }
-        let said = |finding: &Finding| match finding.message {
-            Some(id) => times.get(&Some(id)).copied().flatten(),
-            None => started,
-        };
-        let with_time = |finding: Finding| {
-            let said = said(&finding);
-            (finding, said)
-        };
-        let findings = scope.findings().map(with_time).collect();
-        let messages = segment.extent.messages();
-        Ok(Some(Searched { id: row.id().to_owned(), messages, findings }))
-    }
+    let said = |finding: &Finding| match finding.message {
+        Some(id) => times.get(&Some(id)).copied().flatten(),
+        None => started,
+    };
+    let with_time = |finding: Finding| {
+        let said = said(&finding);
+        (finding, said)
+    };
+    let findings = scope.findings().map(with_time).collect();
+    let messages = segment.extent.messages();
+    Ok(Searched { id: row.id().to_owned(), messages, findings })
 }
 
 struct Scan {

@@ -10,6 +10,7 @@ mod each;
 pub(crate) mod feed;
 mod gate;
 mod keep;
+pub(crate) mod lanes;
 mod ledger;
 mod name;
 mod others;
@@ -288,6 +289,12 @@ pub enum Error {
     /// The user asked for an end.
     #[error("interrupted")]
     Cancelled,
+}
+
+impl lanes::Cut for Error {
+    fn is_cut_off(&self) -> bool {
+        matches!(self, Error::Store(store::Error::CutOff))
+    }
 }
 
 impl Error {

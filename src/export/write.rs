@@ -17,7 +17,7 @@ use super::staging::{Staged, Staging};
 use super::{Error, Listing, Reach, Renewal, Request, Summary, Target};
 use crate::manifest::Entry;
 use crate::progress::Progress;
-use crate::store::SessionKey;
+use crate::store::{self, SessionKey};
 
 /// Documents being written down.
 pub(super) struct Writing<'r> {
@@ -99,7 +99,7 @@ impl Each<'_> {
         feed: &mut Feed<'s>,
         told: &mut Told,
     ) -> Result<Opened<'s>, Error> {
-        let found = feed.document().ok_or(Error::Nothing)?;
+        let found = feed.document().ok_or(Error::Store(store::Error::CutOff))?;
         let found = found.map_err(|source| unreadable(document.0[0], None, source))?;
         Opened::of(*found, &self.request.redactor, &mut told.warnings)
     }

@@ -38,12 +38,21 @@ const occurrences = (text, word) => {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) count++;
   return count;
 };
-const unpack = async (island) => {
-  const packed = atob(island.textContent);
+const decoded = (text) => {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const packed = atob(text);
   const bytes = new Uint8Array(packed.length);
   for (let at = 0; at < packed.length; at++) bytes[at] = packed.charCodeAt(at);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Response(stream).text();
+  return bytes;
+};
+const unpack = async (island) => {
+  const { readable, writable } = new DecompressionStream("deflate-raw");
+  const text = new Response(readable).text();
+  // What is wrong with the bytes, the reading end tells.
+  const writer = writable.getWriter();
+  writer.write(decoded(island.textContent)).catch(() => {});
+  writer.close().catch(() => {});
+  return text;
 };
 // Begins with a few before they are asked for: unpacking goes on in other threads.
 const ahead = async function* (items, begin) {

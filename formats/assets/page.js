@@ -78,13 +78,19 @@ const textOf = async (section) => {
   return textIn(await unpack(island));
 };
 let wanted = "", counts = new Map(), ranges = [], at = -1, round = 0;
+// What all sessions were counted for.
+let counted = "";
 const search = async () => {
   const mine = ++round;
   wanted = folded(one("#q").value.trim());
+  // Where more is asked for than before, what did not have that does not have this.
+  const may = counted && wanted.includes(counted) ? counts : null;
   counts = new Map();
+  counted = "";
   if (!isMany || !wanted) return find(true);
   let pause = performance.now();
-  const order = all("#side .sessions a").map((link) => document.getElementById(link.hash.slice(1)));
+  const links = all("#side .sessions a").map((link) => document.getElementById(link.hash.slice(1)));
+  const order = may ? links.filter((section) => may.has(section)) : links;
   for await (const [section, text] of ahead(order, textOf)) {
     const count = occurrences(folded(await text), wanted);
     if (mine !== round) return;
@@ -96,6 +102,7 @@ const search = async () => {
     }
   }
   if (mine !== round) return;
+  counted = wanted;
   badges();
   if (!counts.has(shown) && counts.size) await show(counts.keys().next().value);
   find(true);
@@ -150,7 +157,7 @@ const find = (move) => {
 const tell = () => {
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const here = ranges.length ? `${at + 1} of ${ranges.length}` : "0";
-  const there = counts.size ? `, ${total} in ${counts.size} sessions` : "";
+  const there = counts.size ? `, ${total} in ${counts.size} session${counts.size === 1 ? "" : "s"}` : "";
   one("#hits").textContent = wanted ? here + there : "";
 };
 const step = async (by) => {

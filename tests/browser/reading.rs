@@ -247,13 +247,23 @@ fn a_large_file_opens_its_sessions_on_demand_and_searches_all() {
     assert_eq!(page.eval("document.querySelectorAll('.isle').length"), 5, "the newest are plain");
     page.until("document.querySelector('.session.on')?.id === 's-m7'");
     page.press("/");
-    page.type_in("needle2x3");
-    page.until("document.querySelector('#hits').textContent === '1 of 1, 1 in 1 sessions'");
+    let hits = |text: &str| format!("document.querySelector('#hits').textContent === '{text}'");
+    page.type_in("needle2");
+    page.until(&hits("1 of 5, 5 in 1 session"));
+    page.type_in("x3");
+    page.until(&hits("1 of 1, 1 in 1 session"));
     assert_eq!(page.eval("document.querySelector('.session.on').id"), "s-m2");
     assert_eq!(
         page.eval("document.querySelector('.session.on').textContent.includes('needle2x4')"),
         true
     );
+    page.eval("document.querySelector('#q').value = ''");
+    page.type_in("needle");
+    page.until(&hits("1 of 5, 40 in 8 sessions"));
+    // Older browsers have no such function.
+    page.eval("delete Uint8Array.fromBase64");
+    page.eval("document.querySelector('#side a[href=\"#s-m1\"]').click()");
+    page.until("document.querySelector('.session.on')?.textContent.includes('needle1x4')");
     let url = format!("file://{}#m1", env.work("large.html").display());
     let page = browser.open_url(&url, Look::default());
     page.until("document.querySelector('.session.on')?.id === 's-m0'");

@@ -148,7 +148,8 @@ impl Page<'_> {
         self.browser.call(Some(&self.session), method, params)
     }
 
-    fn dress(&self, look: Look) {
+    /// Looks at the page otherwise.
+    pub(crate) fn dress(&self, look: Look) {
         let size = json!({"width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": look.width < 500});
         self.call("Emulation.setDeviceMetricsOverride", &size);
         let colours = json!([{"name": "prefers-color-scheme", "value": look.colours}]);
@@ -213,6 +214,13 @@ impl Page<'_> {
         self.call("Input.dispatchKeyEvent", &down);
         let up = json!({"type": "keyUp", "key": key, "windowsVirtualKeyCode": code});
         self.call("Input.dispatchKeyEvent", &up);
+    }
+
+    /// Opens or shuts everything that folds.
+    pub(crate) fn fold(&self, open: bool) {
+        self.eval(&format!(
+            "document.querySelectorAll('details').forEach((fold) => (fold.open = {open}))"
+        ));
     }
 
     pub(crate) fn type_in(&self, text: &str) {

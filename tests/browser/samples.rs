@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
+use crate::browser::Page;
 use crate::env::Env;
-use crate::store::{Session, session};
+use crate::store::{SCHEMA, Session, Store, session};
 
 /// A picture of one pixel.
 pub(crate) const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -62,6 +63,23 @@ pub(crate) fn rich(id: &'static str) -> Session {
         .assistant("    an indented line of code that is much longer than a page is wide, and which therefore has to scroll or wrap")
 }
 
+/// A home with these sessions, in a store without indexes of words: large texts are put in quickly.
+pub(crate) fn unindexed(sessions: impl IntoIterator<Item = Session>) -> Env {
+    let env = Env::empty();
+    let store = Store::create(&env.db(), &[SCHEMA]);
+    for trigger in store.column("SELECT name FROM sqlite_schema WHERE type = 'trigger'") {
+        store.sql(&format!("DROP TRIGGER {trigger}"));
+    }
+    store.add_all(sessions);
+    env
+}
+
+/// The oldest session, with more text than a plain page of many takes.
+pub(crate) fn filler() -> Session {
+    let text = "Words that fill a page. ".repeat(270_000);
+    session("filler").with("started_at", 1.0).with("system_prompt", text).user("Enough?")
+}
+
 /// A home with three of them, exported in every way that pages come in.
 pub(crate) fn exported() -> Env {
     let env = Env::with([rich("s0"), rich("s1").with("source", "telegram"), rich("s2")]);
@@ -79,3 +97,25 @@ pub(crate) const PAGES: [&str; 5] = [
     "site/search.html",
     "site/s1-title-of-s1-tag.html",
 ];
+
+/// A home with more of them than a plain page takes, exported as the page [`PACKED`].
+pub(crate) fn exported_packed() -> Env {
+    let env = unindexed([
+        filler(),
+        rich("s0"),
+        rich("s1").with("source", "telegram"),
+        rich("s2"),
+        rich("s3"),
+        rich("s4"),
+    ]);
+    env.run(&format!("export {PACKED} --no-manifest")).ok();
+    env
+}
+
+pub(crate) const PACKED: &str = "packed.html";
+
+/// Opens a session of [`PACKED`] that is packed.
+pub(crate) fn open_packed(page: &Page<'_>) {
+    page.eval("document.querySelector('#side a[href=\"#s-s0\"]').click()");
+    page.until("document.querySelector('#s-s0.on > .opened article') !== null");
+}

@@ -118,7 +118,10 @@ impl FormatWriter for Archive<'_> {
         self.keys.insert(key);
         let transcript = Transcript::below(2, &self.origin);
         let open = match &mut self.store {
-            Store::Waiting { .. } => Open::Waiting(section),
+            Store::Waiting { bytes, .. } => {
+                *bytes += section.about.len() + section.messages.len();
+                Open::Waiting(section)
+            }
             Store::Packed(packer) => section.begin(packer, self.out)?,
         };
         Ok(Box::new(One { archive: self, open, transcript }))

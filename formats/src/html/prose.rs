@@ -140,7 +140,7 @@ impl Rendering {
 
     fn start_of_table(&mut self, tag: &Tag<'_>) {
         match tag {
-            Tag::Table(_) => self.block("<div class=tb tabindex=0><table>"),
+            Tag::Table(_) => self.block("<section class=tb tabindex=0><table>"),
             Tag::TableHead => self.tag("<thead><tr>"),
             Tag::TableRow => self.block("<tr>"),
             Tag::TableCell => self.block(if self.is_in_head { "<th>" } else { "<td>" }),
@@ -159,7 +159,7 @@ impl Rendering {
             TagEnd::Emphasis => self.tag("</em>"),
             TagEnd::Strong => self.tag("</strong>"),
             TagEnd::Strikethrough => self.tag("</s>"),
-            TagEnd::Table => self.block("</table></div>\n"),
+            TagEnd::Table => self.block("</table></section>\n"),
             TagEnd::TableHead => {
                 self.is_in_head = false;
                 self.block("<tbody>");

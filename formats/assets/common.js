@@ -17,6 +17,14 @@ const say = (text) => {
   saying = setTimeout(() => (notice.textContent = ""), 2500);
 };
 
+// The field to search by.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || one("dialog[open]")) return;
+  if (event.target.matches("input:not([type=radio]), select, textarea")) return;
+  event.preventDefault();
+  one("#q").focus();
+  one("#q").select();
+});
 
 // Colours: the style does them, the script remembers.
 for (const input of all("#theme input")) {
@@ -28,9 +36,12 @@ for (const input of all("#theme input")) {
 
 // Text as it is compared, and markup that was packed.
 const folded = (text) => {
-  const lower = text.toLowerCase();
-  if (lower.length === text.length) return lower;
-  return [...text].map((c) => (c.toLowerCase().length === c.length ? c.toLowerCase() : c)).join("");
+  let lower = text.toLowerCase();
+  if (lower.length !== text.length) {
+    lower = [...text].map((c) => (c.toLowerCase().length === c.length ? c.toLowerCase() : c)).join("");
+  }
+  // A sigma is another at the end of a word, which the end of what is asked for need not be.
+  return lower.replaceAll("ς", "σ");
 };
 const entities = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
 const occurrences = (text, word) => {

@@ -3,9 +3,4 @@ one("#q").addEventListener("keydown", (event) => {
   const typed = event.target.value.trim();
   if (event.key === "Enter" && typed) location.href = "search.html#q=" + encodeURIComponent(typed);
 });
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.target.matches("input, select")) return;
-  event.preventDefault();
-  one("#q").focus();
-});
 one("#tools").hidden = false;

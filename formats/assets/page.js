@@ -2,12 +2,12 @@
 const main = one("#start");
 const isMany = document.documentElement.classList.contains("many");
 const sections = all(".session", main);
+const links = all("#side .sessions a");
 // Sessions of which one is shown.
 let shown = isMany ? null : main;
 const islandOf = (section) => one(":scope > .isle", section);
 const show = async (section) => {
   if (section === shown) return;
-  const before = shown;
   shown = section;
   const island = islandOf(section);
   if (island) {
@@ -16,7 +16,7 @@ const show = async (section) => {
     if (shown !== section) return;
     section.append(body);
   }
-  before?.classList.remove("on");
+  for (const other of sections) other.classList.remove("on");
   for (const body of all(".opened", main)) if (!section.contains(body)) body.remove();
   section.classList.add("on");
   scrollTo(0, 0);
@@ -42,7 +42,7 @@ const arrange = () => {
 };
 const outline = () => {
   all("#side .prompts").forEach((list) => list.remove());
-  for (const link of all("#side .sessions a")) {
+  for (const link of links) {
     const isShown = link.getAttribute("href") === "#" + shown.id;
     link.toggleAttribute("aria-current", isShown);
     if (!isShown) continue;
@@ -71,11 +71,23 @@ const filter = () => {
 };
 one("#who").addEventListener("change", () => { filter(); find(false); });
 
-// Search: counts in every session, marks and moves in the one that is shown.
+// Search: counts in every session, marks and moves in the one that is shown. What is searched are
+// turns and the system prompt, whether they are packed or not.
+const searched = (section) => all("article, .think:not(article *)", section);
+const textNodes = (turn) => {
+  const nodes = [];
+  const walk = document.createTreeWalker(turn, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    if (walk.currentNode.parentElement.className !== "cp") nodes.push(walk.currentNode);
+  }
+  return nodes;
+};
 const textOf = async (section) => {
   const island = islandOf(section);
-  if (!island) return all("article", section).map((turn) => turn.textContent).join("\n");
-  return textIn(await unpack(island));
+  if (!island) return searched(section).map((turn) => textNodes(turn).map((node) => node.data).join("")).join("\n");
+  const [head, ...turns] = (await unpack(island)).split("<article");
+  const prompt = /<details class="think">.*?<\/details>/s.exec(head)?.[0] ?? "";
+  return textIn([prompt, ...turns.map((turn) => "<" + turn.split("</article>", 1)[0])].join("\n"));
 };
 let wanted = "", counts = new Map(), ranges = [], at = -1, round = 0;
 // What all sessions were counted for.
@@ -89,8 +101,8 @@ const search = async () => {
   counted = "";
   if (!isMany || !wanted) return find(true);
   let pause = performance.now();
-  const links = all("#side .sessions a").map((link) => document.getElementById(link.hash.slice(1)));
-  const order = may ? links.filter((section) => may.has(section)) : links;
+  const listed = links.map((link) => document.getElementById(link.hash.slice(1)));
+  const order = may ? listed.filter((section) => may.has(section)) : listed;
   for await (const [section, text] of ahead(order, textOf)) {
     const count = occurrences(folded(await text), wanted);
     if (mine !== round) return;
@@ -108,7 +120,7 @@ const search = async () => {
   find(true);
 };
 const badges = () => {
-  for (const link of all("#side .sessions a")) {
+  for (const link of links) {
     const count = counts.get(document.getElementById(link.hash.slice(1)));
     link.toggleAttribute("data-n", Boolean(count));
     if (count) link.dataset.n = count;
@@ -116,14 +128,11 @@ const badges = () => {
   }
 };
 const rangesIn = (turn) => {
-  const nodes = [], starts = [];
+  const nodes = textNodes(turn), starts = [];
   let text = "";
-  const walk = document.createTreeWalker(turn, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    if (walk.currentNode.parentElement.className === "cp") continue;
-    nodes.push(walk.currentNode);
+  for (const node of nodes) {
     starts.push(text.length);
-    text += walk.currentNode.data;
+    text += node.data;
   }
   const found = [];
   const lower = folded(text);
@@ -145,7 +154,7 @@ const find = (move) => {
   ranges = [];
   at = -1;
   if (wanted && shown) {
-    for (const turn of all("article", shown)) {
+    for (const turn of searched(shown)) {
       if (turn.checkVisibility()) ranges.push(...rangesIn(turn));
       if (ranges.length > 20000) break;
     }
@@ -243,11 +252,10 @@ const actions = {
   "open": () => fold(true),
   "fold": () => fold(false),
   "help": () => (help.open ? help.close() : help.showModal()),
-  "search": () => { one("#q").focus(); one("#q").select(); },
   "copy": (button) => copy(button.nextElementSibling.textContent, "Copied"),
 };
 const byKey = {
-  "/": "search", j: "turn-next", k: "turn-back", "]": "prompt-next", "[": "prompt-back",
+  j: "turn-next", k: "turn-back", "]": "prompt-next", "[": "prompt-back",
   o: "open", e: "fold", "?": "help",
 };
 document.addEventListener("keydown", (event) => {
@@ -296,10 +304,10 @@ const follow = async () => {
   const isName = /^[\w~-]+$/.test(id);
   let target = isName ? document.getElementById(id) : null;
   if (isMany) {
-    const isHidden = !target && /^m\d+$/.test(id);
+    const isHidden = !target && /^m-?\d+$/.test(id);
     const section = target?.closest(".session") ?? (isHidden ? await sectionWith(id) : null);
-    const newest = one(".sessions a");
-    const fallback = shown ?? (newest && document.getElementById(newest.hash.slice(1)));
+    const newest = links[0] && document.getElementById(links[0].hash.slice(1));
+    const fallback = id ? shown ?? newest : newest;
     if (section ?? fallback) await show(section ?? fallback);
     target = isName ? document.getElementById(id) : null;
     if (target === shown) target = null;

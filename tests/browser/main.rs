@@ -8,6 +8,7 @@ mod browser;
 #[expect(dead_code, reason = "other tests use the rest")]
 mod env;
 mod hostile;
+mod moves;
 mod reading;
 mod samples;
 #[path = "../cli/store.rs"]

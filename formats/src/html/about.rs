@@ -14,7 +14,8 @@ use crate::model::{Session, SessionColumn};
 pub(super) fn title(session: &Session<'_>) -> String {
     let title = session.text(SessionColumn::Title).map(|title| text::brief(title, 200));
     let title = title.filter(|title| !title.is_empty());
-    title.unwrap_or_else(|| session.id().to_owned())
+    let id = Some(session.id()).filter(|id| !id.trim().is_empty()).map(str::to_owned);
+    title.or(id).unwrap_or_else(|| "Session without a name".to_owned())
 }
 
 /// Title and facts, below a heading of this level.

@@ -188,7 +188,7 @@ fn filters(entries: &[Entry]) -> Markup {
             @if values.len() > 1 {
                 select data-by=(name) aria-label=(label) {
                     option value="" { (label) }
-                    @for value in values { option { (shown(value)) } }
+                    @for value in values { option value=(value) { (shown(value)) } }
                 }
             }
         }

@@ -30,7 +30,7 @@ mod trace;
 mod tuning;
 
 pub use content::{Part, ToolCall, is_compaction_summary, parts, tool_calls};
-pub use html::{Unpacking, read_markup};
+pub use html::{Rendered, Unpacking, read_markup};
 use jiff::tz::TimeZone;
 pub use json::{Shape, check as check_json};
 pub use jsonl::RECORD;
@@ -44,11 +44,23 @@ pub trait FormatWriter: Send {
     fn session<'s>(&'s mut self, head: &SessionHead<'_>)
     -> io::Result<Box<dyn SessionWriter + 's>>;
 
+    /// What renders messages apart from the file ([`Feature::RendersApart`]).
+    fn apart(&self) -> Option<Apart> {
+        None
+    }
+
     /// Writes what stands after the last session.
     fn finish(self: Box<Self>) -> io::Result<()> {
         Ok(())
     }
 }
+
+/// Renders messages for a file apart from it: gives for each session a writer that makes stretches of
+/// it, which [`SessionWriter::rendered`] takes in their order instead of the messages.
+pub type Apart = Box<dyn for<'s> Fn(Stretches<'s>) -> Box<dyn SessionWriter + 's> + Send + Sync>;
+
+/// Where a session's stretches go.
+pub type Stretches<'s> = Box<dyn FnMut(Rendered) -> io::Result<()> + Send + 's>;
 
 /// Turns a stream of messages into one session's share of a file.
 pub trait SessionWriter: Send {
@@ -70,6 +82,12 @@ pub trait SessionWriter: Send {
     /// a format that names it ([`Feature::NamesItsRecord`]) is told.
     fn made_from(&mut self, _record: &Record<'_>) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Writes a stretch that was rendered apart. Only a format that can ([`Feature::RendersApart`]) is
+    /// given one.
+    fn rendered(&mut self, _stretch: Rendered) -> io::Result<()> {
+        Err(io::Error::other("nothing of this format is rendered apart"))
     }
 
     /// Writes what stands after the last message. Fails with [`NothingToShow`] where the format has
@@ -179,6 +197,8 @@ pub enum Feature {
     ShowsTimes,
     /// Names the JSONL that it shows, by its digest, and what was taken out.
     NamesItsRecord,
+    /// Has the messages of a file of many sessions, or of a folder, rendered apart ([`FormatWriter::apart`]).
+    RendersApart,
     /// Packs text, so that a search through its bytes needs [`Unpacking`].
     PacksText,
     /// Is written by another program ([`program`]).

@@ -42,19 +42,48 @@ pub(super) fn documents(
     Ok(documents)
 }
 
-/// What is known of a document before it is written.
+/// A document that is going to be written.
 pub(super) struct Opened<'s> {
-    pub(super) head: Session<'s>,
-    pub(super) lineage: Vec<String>,
-    pub(super) messages: u64,
-    pub(super) last_active: Option<f64>,
-    related: Vec<Related>,
+    pub(super) heading: Heading<'s>,
     /// The segments' own rows, where several are joined.
     parts: Vec<Session<'s>>,
-    extents: Vec<Extent>,
     /// What the sessions' own rows lost.
     faults: Vec<Fault>,
     scope: Scope,
+}
+
+/// What is known of a document before it is written.
+#[derive(Clone)]
+pub(super) struct Heading<'s> {
+    pub(super) session: Session<'s>,
+    pub(super) lineage: Vec<String>,
+    pub(super) messages: u64,
+    last_active: Option<f64>,
+    related: Vec<Related>,
+    extents: Vec<Extent>,
+}
+
+impl Heading<'_> {
+    /// What a format is told of it.
+    pub(super) fn head(&self) -> SessionHead<'_> {
+        SessionHead {
+            session: &self.session,
+            messages: self.messages,
+            last_active: self.last_active,
+            lineage: &self.lineage,
+            related: &self.related,
+        }
+    }
+
+    /// How many messages each segment has.
+    pub(super) fn message_counts(&self) -> Vec<u64> {
+        self.extents.iter().map(Extent::messages).collect()
+    }
+
+    /// The row id of each segment's last message.
+    pub(super) fn last_message_ids(&self) -> Vec<Option<i64>> {
+        self.extents.iter().map(Extent::last_id).collect()
+    }
 }
 
 impl<'s> Opened<'s> {
@@ -79,10 +108,11 @@ impl<'s> Opened<'s> {
             }
         }
         let last = if parts.len() > 1 { parts.last().cloned() } else { parts.pop() };
-        let head = last.map(|last| sum.applied_to(last)).ok_or(Error::Nothing)?;
+        let session = last.map(|last| sum.applied_to(last)).ok_or(Error::Nothing)?;
         let Sum { lineage, messages, last_active, extents, .. } = sum;
         let related = merged(related);
-        Ok(Opened { head, lineage, messages, last_active, related, parts, extents, faults, scope })
+        let heading = Heading { session, lineage, messages, last_active, related, extents };
+        Ok(Opened { heading, parts, faults, scope })
     }
 }
 
@@ -96,16 +126,6 @@ pub(super) struct Context<'a> {
 }
 
 impl Opened<'_> {
-    /// How many messages each segment has.
-    pub(super) fn message_counts(&self) -> Vec<u64> {
-        self.extents.iter().map(Extent::messages).collect()
-    }
-
-    /// The row id of each segment's last message.
-    pub(super) fn last_message_ids(&self) -> Vec<Option<i64>> {
-        self.extents.iter().map(Extent::last_id).collect()
-    }
-
     /// Writes the document down, and gives what redaction took out of it.
     pub(super) fn write(
         mut self,
@@ -114,13 +134,7 @@ impl Opened<'_> {
         out: &mut dyn FormatWriter,
         wrote: &dyn Fn(io::Error) -> Error,
     ) -> Result<Scope, Error> {
-        let head = SessionHead {
-            session: &self.head,
-            messages: self.messages,
-            last_active: self.last_active,
-            lineage: &self.lineage,
-            related: &self.related,
-        };
+        let head = self.heading.head();
         let mut writer = out.session(&head).map_err(wrote)?;
         for Fault { column, what } in &self.faults {
             writer.lost(column, what).map_err(wrote)?;
@@ -154,7 +168,7 @@ impl Opened<'_> {
         let mut each = |write: &dyn Fn(&mut dyn SessionWriter) -> io::Result<()>| {
             writers.iter_mut().try_for_each(|writer| write(*writer)).map_err(wrote)
         };
-        for (n, id) in self.lineage.iter().enumerate() {
+        for (n, id) in self.heading.lineage.iter().enumerate() {
             if let Some(part) = self.parts.get(n) {
                 each(&|writer| writer.segment(part))?;
             }

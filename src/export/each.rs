@@ -107,18 +107,18 @@ impl Each<'_> {
     ) -> Result<Result<Finished, Failure>, Error> {
         let wrote = Error::writing(folder);
         let opened = self.open(document, feed, told)?;
-        let id = opened.head.id().to_owned();
+        let id = opened.heading.session.id().to_owned();
         let failure = |reason: String| Ok(Err(Failure { session: Some(id.clone()), reason }));
         let name = match &self.request.target {
             Target::Folder(_) => {
-                let name = self.request.names.file(&opened.head, self.request.format);
+                let name = self.request.names.file(&opened.heading.session, self.request.format);
                 format!("{name}{}", self.request.encoding.suffix())
             }
             Target::File(_) | Target::Stream | Target::Nowhere => self.file_name(),
         };
-        let lineage = opened.lineage.clone();
-        let messages = opened.messages;
-        let last = opened.last_message_ids().into_iter().flatten().max();
+        let lineage = opened.heading.lineage.clone();
+        let messages = opened.heading.messages;
+        let last = opened.heading.last_message_ids().into_iter().flatten().max();
         let mut file = staging
             .file(&self.request.encoding, Gate::new(&self.request.redactor, self.request.format))
             .map_err(&wrote)?;

@@ -249,12 +249,16 @@ impl<'s> Reader<'_, 's> {
     fn read(&mut self, documents: &[Document]) -> Result<(), Stop> {
         for (n, document) in documents.iter().enumerate() {
             let lane = n % self.lanes.len();
-            let event = match self.document(document, lane) {
-                Ok(()) => continue,
-                Err(Stop::Store(error)) => Event::Failed(error),
+            match self.document(document, lane) {
+                Ok(()) => {}
+                Err(Stop::Store(error)) => self.push(Event::Failed(error), lane)?,
                 Err(Stop::Unwanted) => return Err(Stop::Unwanted),
-            };
-            self.push(event, lane)?;
+            }
+            // The next lane may have to wait for this one, which may wait for the rest of its document.
+            if self.lanes.len() > 1 && !self.lanes[lane].batch.events.is_empty() {
+                let next = self.lanes[lane].spare()?;
+                self.send(next, lane)?;
+            }
         }
         (0..self.lanes.len()).try_for_each(|lane| self.send(Batch::default(), lane))
     }

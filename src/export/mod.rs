@@ -25,6 +25,7 @@ mod run;
 mod site;
 mod staging;
 mod survey;
+mod turns;
 mod write;
 
 use std::collections::BTreeMap;

@@ -59,6 +59,13 @@ pub(super) struct Told {
     pub(super) findings: Vec<Finding>,
 }
 
+impl Told {
+    pub(super) fn extend(&mut self, later: Told) {
+        self.warnings.extend(later.warnings);
+        self.findings.extend(later.findings);
+    }
+}
+
 impl Summary {
     pub(super) fn take(&mut self, told: Told) {
         self.warnings.extend(told.warnings);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use formats::Layout;
+use formats::{Feature, Layout};
 
 use super::document::{Document, documents};
 use super::feed::{self, Scouts};
@@ -204,23 +204,21 @@ impl Run<'_, '_> {
         let fills_folder = matches!(request.target, Target::Folder(_));
         let folder = request.format.folder.filter(|_| fills_folder);
         let scouts = Scouts::new(&request.redactor, request.jobs);
-        let files = match (folder, request.format.layout) {
-            (Some(start), _) => feed::with(snapshot, &documents, wanted, scouts, |feed| {
-                writing.site(feed, &documents, &staging, place, start)
-            }),
-            (None, Layout::OneFile | Layout::Folder) => {
-                feed::with(snapshot, &documents, wanted, scouts, |feed| {
-                    writing.one_file(feed, &documents, &staging, place)
-                })
-            }
-            (None, Layout::FilePerSession) => {
-                let lanes = request.jobs.min(most);
-                let lanes = (scouts.beside(lanes), lanes);
-                feed::dealt(snapshot, &documents, wanted, lanes, |feeds| {
+        let is_apart = request.format.layout == Layout::FilePerSession
+            || request.format.can(Feature::RendersApart);
+        let lanes = if is_apart { request.jobs.min(most) } else { NonZeroUsize::MIN };
+        let lanes = (scouts.beside(lanes), lanes);
+        let files = feed::dealt(snapshot, &documents, wanted, lanes, |feeds| {
+            match (folder, request.format.layout) {
+                (Some(start), _) => writing.site(feeds, &documents, &staging, place, start),
+                (None, Layout::OneFile | Layout::Folder) => {
+                    writing.one_file(feeds, &documents, &staging, place)
+                }
+                (None, Layout::FilePerSession) => {
                     writing.file_each(feeds, &documents, (&staging, place), certain)
-                })
+                }
             }
-        }?;
+        })?;
         Ok((Some((staging, files)), writing.summary))
     }
 }

@@ -16,6 +16,7 @@ use super::place::Place;
 use super::publish::Finished;
 use super::report::Told;
 use super::staging::{Staged, Staging};
+use super::turns::in_turn;
 use super::write::{Writing, sound};
 use super::{Encoding, Error, Failure, Request};
 use crate::manifest::Entry;
@@ -25,7 +26,7 @@ impl Writing<'_> {
     /// Writes all pages of a folder.
     pub(super) fn site(
         &mut self,
-        feed: &mut Feed<'_>,
+        feeds: Vec<Feed<'_>>,
         documents: &[Document],
         staging: &Staging,
         place: &Place,
@@ -37,21 +38,27 @@ impl Writing<'_> {
         let mut pages = Pages::new(staging, self.each.request, others);
         let mut writer = start(&mut pages, &head).map_err(&wrote)?;
         let (mut written, mut told) = (BTreeMap::new(), Told::default());
-        for document in documents {
-            let opened = self.each.open(document, feed, &mut told)?;
-            let id = opened.head.id().to_owned();
-            if !self.ids.insert(id.clone()) {
-                let reason = "another session has the same id".to_owned();
-                self.summary.failures.push(Failure { session: Some(id), reason });
-                continue;
+        let (each, apart) = (self.each, writer.apart());
+        in_turn(each, feeds, documents, apart, |turns| {
+            for document in documents {
+                let begun = turns.begin(each, document, &mut told)?;
+                let id = begun.heading.session.id().to_owned();
+                if !self.ids.insert(id.clone()) {
+                    let reason = "another session has the same id".to_owned();
+                    self.summary.failures.push(Failure { session: Some(id), reason });
+                    turns.pass(&begun);
+                    continue;
+                }
+                let key = document.0[0];
+                let lineage = begun.heading.lineage.clone();
+                let counts = begun.heading.message_counts();
+                let last = begun.heading.last_message_ids();
+                let of = (each, document);
+                let redactions = turns.write(of, begun, writer.as_mut(), &wrote, &mut told)?;
+                written.insert(id, Written { key, lineage, counts, last, redactions });
             }
-            let lineage = opened.lineage.clone();
-            let (counts, last) = (opened.message_counts(), opened.last_message_ids());
-            let redactions =
-                self.each.document(document, opened, (feed, writer.as_mut()), &wrote, &mut told)?;
-            let key = document.0[0];
-            written.insert(id, Written { key, lineage, counts, last, redactions });
-        }
+            Ok(())
+        })?;
         writer.finish().map_err(&wrote)?;
         self.summary.take(told);
         let Whole { pages, leaks, failures, .. } = pages.finish().map_err(&wrote)?;

@@ -14,6 +14,7 @@ use super::renew::Mark;
 use super::report::Told;
 use super::run::unreadable;
 use super::staging::{Staged, Staging};
+use super::turns::in_turn;
 use super::{Error, Listing, Reach, Renewal, Request, Summary, Target};
 use crate::manifest::Entry;
 use crate::progress::Progress;
@@ -43,7 +44,7 @@ impl<'r> Writing<'r> {
     /// Writes all documents into one file; none where the format shows nothing of any of them.
     pub(super) fn one_file(
         &mut self,
-        feed: &mut Feed<'_>,
+        feeds: Vec<Feed<'_>>,
         documents: &[Document],
         staging: &Staging,
         place: &Place,
@@ -57,25 +58,30 @@ impl<'r> Writing<'r> {
         let mut redactions = BTreeMap::<String, u64>::new();
         let head = each.request.file_head(documents.len() as u64);
         let mut writer = (each.request.format.start)(&mut file, &head).map_err(&wrote)?;
-        for document in documents {
-            let opened = each.open(document, feed, &mut told)?;
-            let lineage = opened.lineage.clone();
-            let (messages, until) = (opened.message_counts(), opened.last_message_ids());
-            let taken_out =
-                match each.document(document, opened, (feed, writer.as_mut()), &wrote, &mut told) {
+        let apart = writer.apart();
+        in_turn(each, feeds, documents, apart, |turns| {
+            for document in documents {
+                let begun = turns.begin(each, document, &mut told)?;
+                let lineage = begun.heading.lineage.clone();
+                let messages = begun.heading.message_counts();
+                let until = begun.heading.last_message_ids();
+                let of = (*each, document);
+                let taken_out = match turns.write(of, begun, writer.as_mut(), &wrote, &mut told) {
                     Err(Error::NothingToShow { session }) => {
                         summary.nothing_to_show.push(session);
                         continue;
                     }
                     other => other?,
                 };
-            lineages.push(lineage);
-            counts.extend(messages);
-            last.extend(until);
-            for (rule, count) in taken_out {
-                *redactions.entry(rule).or_default() += count;
+                lineages.push(lineage);
+                counts.extend(messages);
+                last.extend(until);
+                for (rule, count) in taken_out {
+                    *redactions.entry(rule).or_default() += count;
+                }
             }
-        }
+            Ok(())
+        })?;
         writer.finish().map_err(&wrote)?;
         summary.take(told);
         if lineages.is_empty() {
@@ -112,7 +118,7 @@ impl Each<'_> {
         wrote: &dyn Fn(io::Error) -> Error,
         told: &mut Told,
     ) -> Result<BTreeMap<String, u64>, Error> {
-        let id = opened.head.id().to_owned();
+        let id = opened.heading.session.id().to_owned();
         let names_record = self.request.format.can(Feature::NamesItsRecord);
         let record = names_record.then(|| self.request.file_head(1));
         let mut context = Context {

@@ -121,3 +121,25 @@ fn what_is_written_and_told_does_not_depend_on_how_many_threads_do_it() {
         assert_eq!(one, seven, "{}", format.name);
     }
 }
+
+/// Pages of many sessions are made of pieces; what is large is more of them than may wait.
+#[test]
+fn pages_of_many_do_not_depend_on_how_many_threads_make_them() {
+    let sessions = (0..9).map(|n| {
+        let words = |m: usize| format!("`{n}.{m}` of **much** to say\n\n").repeat(90 * m % 1_200);
+        (0..40).fold(session(format!("s{n}")), |told, m| told.user(words(m)).assistant("Yes."))
+    });
+    let long = session("long").user("a line of a long text\n".repeat(90_000)).assistant("No.");
+    let env = Env::with(sessions.chain([long]));
+    let written = ["1", "3"].map(|jobs| {
+        let to = format!("--no-manifest --include-open --jobs {jobs}");
+        env.run(&format!("export {jobs}.html {to}")).ok();
+        env.run(&format!("export {jobs}/ --format html {to}")).ok();
+        (
+            std::fs::read_to_string(env.work(&format!("{jobs}.html"))).unwrap(),
+            Tree::of(&env.work(jobs)),
+        )
+    });
+    assert!(written[0].0.contains("class=\"isle\""), "it is packed");
+    assert!(written[0] == written[1]);
+}

@@ -10,16 +10,18 @@ use maud::html;
 use super::index::{self, Entry};
 use super::island::Packer;
 use super::shell::{self, Kind};
-use super::transcript::Transcript;
+use super::stream::{self, Place, Stream};
+use super::transcript::{Stretch, Transcript};
 use super::{Origin, about};
-use crate::model::{Message, Session};
-use crate::{FileHead, FormatWriter, Record, SessionHead, SessionWriter};
+use crate::{Apart, FileHead, FormatWriter, SessionHead, SessionWriter};
 
 /// More markup than this is packed.
 const PLAIN: usize = 6 << 20; // bytes
 /// This many of the newest sessions are plain in any case, unless they are very long.
 const NEWEST: u64 = 3;
 const LONG: u64 = 1000; // messages
+/// A session's title is a heading of this level.
+const LEVEL: u8 = 2;
 
 pub(super) struct Archive<'w> {
     out: &'w mut (dyn Write + Send),
@@ -107,8 +109,8 @@ impl FormatWriter for Archive<'_> {
         let href = |id: &str| place(id).map(|key| format!("#{key}"));
         let section = Section {
             key: key.clone(),
-            about: about::about(head, 2, &self.origin, &href).0,
-            brief: about::in_brief(head, 2, &self.origin).0,
+            about: about::about(head, LEVEL, &self.origin, &href).0,
+            brief: about::in_brief(head, LEVEL, &self.origin).0,
             facts: about::listed(head, &self.origin, &href).0,
             messages: about::system_prompt(head.session).0,
             is_newest: self.left <= NEWEST && head.messages <= LONG,
@@ -116,7 +118,7 @@ impl FormatWriter for Archive<'_> {
         self.left = self.left.saturating_sub(1);
         self.index.push(Entry::of(head, &format!("#{key}")));
         self.keys.insert(key);
-        let transcript = Transcript::below(2, &self.origin);
+        let transcript = Transcript::below(LEVEL, &self.origin);
         let open = match &mut self.store {
             Store::Waiting { bytes, .. } => {
                 *bytes += section.about.len() + section.messages.len();
@@ -124,7 +126,11 @@ impl FormatWriter for Archive<'_> {
             }
             Store::Packed(packer) => section.begin(packer, self.out)?,
         };
-        Ok(Box::new(One { archive: self, open, transcript }))
+        Ok(Box::new(Stream::new(transcript, One { archive: self, open })))
+    }
+
+    fn apart(&self) -> Option<Apart> {
+        Some(stream::apart(LEVEL, &self.origin))
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
@@ -174,41 +180,15 @@ enum Open {
 struct One<'s, 'w> {
     archive: &'s mut Archive<'w>,
     open: Open,
-    transcript: Transcript,
 }
 
-impl One<'_, '_> {
-    fn flush(&mut self) -> io::Result<()> {
-        self.transcript.take_prompts();
-        self.archive.take(&mut self.open, &self.transcript.take())
-    }
-}
-
-impl SessionWriter for One<'_, '_> {
-    fn segment(&mut self, part: &Session<'_>) -> io::Result<()> {
-        self.transcript.segment(part);
-        self.flush()
+impl Place for One<'_, '_> {
+    fn take(&mut self, stretch: Stretch) -> io::Result<()> {
+        self.archive.take(&mut self.open, &stretch.markup)
     }
 
-    fn message(&mut self, message: &Message<'_>) -> io::Result<()> {
-        self.transcript.message(message);
-        self.flush()
-    }
-
-    fn lost(&mut self, column: &str, what: &str) -> io::Result<()> {
-        self.transcript.lost(column, what);
-        self.flush()
-    }
-
-    fn made_from(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.transcript.made_from(record);
-        self.flush()
-    }
-
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.transcript.end_turn();
-        self.flush()?;
-        let Self { archive, open, .. } = *self;
+    fn finish(self) -> io::Result<()> {
+        let Self { archive, open } = self;
         match (open, &mut archive.store) {
             (Open::Waiting(section), Store::Waiting { sections, .. }) => sections.push(section),
             (_, Store::Packed(packer)) => packer.markup(SECTION_END, archive.out)?,

@@ -28,6 +28,7 @@ mod prose;
 mod shell;
 mod site;
 mod spans;
+mod stream;
 mod text;
 mod tool;
 mod transcript;
@@ -35,6 +36,7 @@ mod transcript;
 /// What pages say wrote them.
 pub use island::Unpacking;
 pub use plain::read as read_markup;
+pub use stream::Rendered;
 
 const TOOL: &str = concat!("hermes-sessions ", env!("CARGO_PKG_VERSION"));
 
@@ -48,6 +50,7 @@ pub(crate) const FORMAT: Format = Format {
         Feature::JoinsLineage,
         Feature::NamesItsRecord,
         Feature::PacksText,
+        Feature::RendersApart,
         Feature::ShowsTimes,
     ],
     start: &start,
@@ -67,6 +70,7 @@ fn start<'w>(
 }
 
 /// What a page says of where it comes from.
+#[derive(Clone)]
 struct Origin {
     /// The groups of rules by which it was redacted, or that it was not.
     redaction: String,

@@ -6,11 +6,11 @@ use maud::{PreEscaped, html};
 use tempfile::SpooledTempFile;
 
 use super::shell::{self, Kind};
+use super::stream::{Place, Stream};
 use super::text::shown;
-use super::transcript::{Prompt, Transcript};
+use super::transcript::{Prompt, Stretch, Transcript};
 use super::{Origin, about};
-use crate::model::{Message, Session};
-use crate::{FormatWriter, Record, SessionHead, SessionWriter};
+use crate::{FormatWriter, SessionHead, SessionWriter};
 
 /// An outline up to this size waits in memory, a longer one on the disk.
 const IN_MEMORY: usize = 1 << 20; // bytes
@@ -31,51 +31,27 @@ impl FormatWriter for Page<'_> {
         self.out.write_all(about::system_prompt(head.session).0.as_bytes())?;
         let outline = SpooledTempFile::new(IN_MEMORY);
         let transcript = Transcript::below(1, &self.origin);
-        Ok(Box::new(OnePage { out: self.out, origin: &self.origin, transcript, outline }))
+        let page = OnePage { out: self.out, origin: &self.origin, outline };
+        Ok(Box::new(Stream::new(transcript, page)))
     }
 }
 
 struct OnePage<'s> {
     out: &'s mut (dyn Write + Send),
     origin: &'s Origin,
-    transcript: Transcript,
     outline: SpooledTempFile,
 }
 
-impl OnePage<'_> {
-    fn flush(&mut self) -> io::Result<()> {
-        for Prompt { id, text } in self.transcript.take_prompts() {
+impl Place for OnePage<'_> {
+    fn take(&mut self, stretch: Stretch) -> io::Result<()> {
+        for Prompt { id, text } in stretch.messages.into_iter().filter_map(|begun| begun.prompt) {
             let entry = html! { li { a href=(format!("#m{id}")) { (shown(&text)) } } };
             self.outline.write_all(entry.0.as_bytes())?;
         }
-        self.out.write_all(self.transcript.take().as_bytes())
-    }
-}
-
-impl SessionWriter for OnePage<'_> {
-    fn segment(&mut self, part: &Session<'_>) -> io::Result<()> {
-        self.transcript.segment(part);
-        self.flush()
+        self.out.write_all(stretch.markup.as_bytes())
     }
 
-    fn message(&mut self, message: &Message<'_>) -> io::Result<()> {
-        self.transcript.message(message);
-        self.flush()
-    }
-
-    fn lost(&mut self, column: &str, what: &str) -> io::Result<()> {
-        self.transcript.lost(column, what);
-        self.flush()
-    }
-
-    fn made_from(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.transcript.made_from(record);
-        self.flush()
-    }
-
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.transcript.end_turn();
-        self.flush()?;
+    fn finish(mut self) -> io::Result<()> {
         let mut outline = String::new();
         self.outline.rewind()?;
         self.outline.read_to_string(&mut outline)?;

@@ -14,15 +14,17 @@ use super::index::{self, Entry};
 use super::island::Packer;
 use super::plain::add_text;
 use super::shell::{self, Kind};
+use super::stream::{self, Place, Stream};
 use super::text::{shown, visible};
-use super::transcript::{Prompt, Transcript};
+use super::transcript::{Begun, Prompt, Stretch, Transcript};
 use super::{Origin, about};
-use crate::model::{Message, Role, Session};
-use crate::{FileHead, Folder, FormatWriter, Leaf, Record, SessionHead, SessionWriter};
+use crate::{Apart, FileHead, Folder, FormatWriter, Leaf, SessionHead, SessionWriter};
 
 /// A page with more is continued on another.
 const LONGEST: u64 = 2000; // messages
 const LARGEST: usize = 3 << 20; // bytes
+/// A session's title is a heading of this level.
+const LEVEL: u8 = 1;
 
 const INDEX: &str = "index.html";
 const SEARCH: &str = "search.html";
@@ -54,7 +56,7 @@ impl FormatWriter for Site<'_> {
         let name = folder.begin(Leaf::Session(head.session))?;
         let entry = Entry::of(head, &name);
         let begin = shell::begin_with(&title, Kind::Session, Some(&entry.carried()));
-        let facts = about::about(head, 1, origin, &|parent| places.get(parent).cloned());
+        let facts = about::about(head, LEVEL, origin, &|parent| places.get(parent).cloned());
         folder.write_all(begin.as_bytes())?;
         folder.write_all(facts.0.as_bytes())?;
         folder.write_all(about::system_prompt(head.session).0.as_bytes())?;
@@ -62,8 +64,13 @@ impl FormatWriter for Site<'_> {
         places.insert(head.session.id().to_owned(), name.clone());
         let page =
             Part { number: 1, name: name.clone(), messages: 0, bytes: 0, outline: String::new() };
-        let transcript = Transcript::below(1, origin);
-        Ok(Box::new(Pages { folder: *folder, origin, first: name, title, page, transcript }))
+        let transcript = Transcript::below(LEVEL, origin);
+        let pages = Pages { folder: *folder, origin, first: name, title, page };
+        Ok(Box::new(Stream::new(transcript, pages)))
+    }
+
+    fn apart(&self) -> Option<Apart> {
+        Some(stream::apart(LEVEL, &self.origin))
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
@@ -185,24 +192,30 @@ struct Pages<'s> {
     first: String,
     title: String,
     page: Part,
-    transcript: Transcript,
 }
 
 impl Pages<'_> {
-    fn flush(&mut self) -> io::Result<()> {
-        for Prompt { id, text } in self.transcript.take_prompts() {
-            let entry = html! { li { a href=(format!("#m{id}")) { (shown(&text)) } } };
-            self.page.outline.push_str(&entry.0);
-        }
-        let markup = self.transcript.take();
+    fn add(&mut self, markup: &str) -> io::Result<()> {
         self.page.bytes += markup.len();
         self.folder.write_all(markup.as_bytes())
     }
 
+    /// A message begins.
+    fn begin(&mut self, message: Begun) -> io::Result<()> {
+        let is_full = self.page.messages >= LONGEST || self.page.bytes >= LARGEST;
+        if is_full && message.is_users {
+            self.turn_over()?;
+        }
+        self.page.messages += 1;
+        if let Some(Prompt { id, text }) = message.prompt {
+            let entry = html! { li { a href=(format!("#m{id}")) { (shown(&text)) } } };
+            self.page.outline.push_str(&entry.0);
+        }
+        Ok(())
+    }
+
     /// Ends this page and begins the next.
     fn turn_over(&mut self) -> io::Result<()> {
-        self.transcript.end_turn();
-        self.flush()?;
         let number = self.page.number + 1;
         let first = self.first.clone();
         let leaf = Leaf::More { first: &first, part: number };
@@ -236,35 +249,18 @@ impl Pages<'_> {
     }
 }
 
-impl SessionWriter for Pages<'_> {
-    fn segment(&mut self, part: &Session<'_>) -> io::Result<()> {
-        self.transcript.segment(part);
-        self.flush()
-    }
-
-    fn message(&mut self, message: &Message<'_>) -> io::Result<()> {
-        let is_full = self.page.messages >= LONGEST || self.page.bytes >= LARGEST;
-        if is_full && message.role() == Role::User {
-            self.turn_over()?;
+impl Place for Pages<'_> {
+    fn take(&mut self, stretch: Stretch) -> io::Result<()> {
+        let mut from = 0;
+        for message in stretch.messages {
+            self.add(&stretch.markup[from..message.at])?;
+            from = message.at;
+            self.begin(message)?;
         }
-        self.page.messages += 1;
-        self.transcript.message(message);
-        self.flush()
+        self.add(&stretch.markup[from..])
     }
 
-    fn lost(&mut self, column: &str, what: &str) -> io::Result<()> {
-        self.transcript.lost(column, what);
-        self.flush()
-    }
-
-    fn made_from(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.transcript.made_from(record);
-        self.flush()
-    }
-
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.transcript.end_turn();
-        self.flush()?;
+    fn finish(mut self) -> io::Result<()> {
         self.end_page(None)
     }
 }

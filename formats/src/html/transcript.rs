@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
+use std::mem;
 
 use maud::{Markup, html};
 
@@ -22,14 +23,31 @@ use crate::model::{Message, MessageColumn, Role, Session, SessionColumn, Standin
 const WAITING: usize = 1000;
 
 /// A prompt, for the outline.
+#[derive(Debug)]
 pub(super) struct Prompt {
     pub(super) id: i64,
     pub(super) text: String,
 }
 
+/// The markup of some messages of a session, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Stretch {
+    pub(super) markup: String,
+    pub(super) messages: Vec<Begun>,
+}
+
+/// Where a message begins in a stretch; what ends the turn before stands before it.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) at: usize,
+    pub(super) is_users: bool,
+    pub(super) prompt: Option<Prompt>,
+}
+
 /// The markup of a session's messages.
 pub(super) struct Transcript {
     out: String,
+    begun: Vec<Begun>,
     zone: Zone,
     /// Whether calls that failed are folded, too.
     shuts_all: bool,
@@ -46,7 +64,6 @@ pub(super) struct Transcript {
     asked: Option<f64>,
     day: Option<String>,
     standing: Standing,
-    prompts: Vec<Prompt>,
 }
 
 impl Transcript {
@@ -54,6 +71,7 @@ impl Transcript {
     pub(super) fn below(level: u8, origin: &Origin) -> Self {
         Self {
             out: String::new(),
+            begun: Vec::new(),
             zone: origin.zone.clone(),
             shuts_all: origin.is_shared,
             level: level + 1,
@@ -64,23 +82,22 @@ impl Transcript {
             asked: None,
             day: None,
             standing: Standing::Active,
-            prompts: Vec::new(),
         }
     }
 
-    /// What has been written since the last time.
-    pub(super) fn take(&mut self) -> String {
-        std::mem::take(&mut self.out)
+    /// How many bytes of markup there are since the last time.
+    pub(super) fn len(&self) -> usize {
+        self.out.len()
     }
 
-    /// The prompts since the last time.
-    pub(super) fn take_prompts(&mut self) -> Vec<Prompt> {
-        std::mem::take(&mut self.prompts)
+    /// What has been written since the last time.
+    pub(super) fn take(&mut self) -> Stretch {
+        Stretch { markup: mem::take(&mut self.out), messages: mem::take(&mut self.begun) }
     }
 
     /// Ends the turn in hand.
     pub(super) fn end_turn(&mut self) {
-        for call in std::mem::take(&mut self.pending) {
+        for call in mem::take(&mut self.pending) {
             self.card(&Card { call: Some(&call), made_in: None, asked: self.asked, result: None });
             self.unanswered.extend(call.id.zip(self.row));
         }
@@ -103,10 +120,15 @@ impl Transcript {
     }
 
     pub(super) fn message(&mut self, message: &Message<'_>) {
-        if message.role() == Role::Tool {
+        let role = message.role();
+        if role != Role::Tool {
+            self.end_turn();
+        }
+        let is_users = role == Role::User;
+        self.begun.push(Begun { at: self.out.len(), is_users, prompt: prompt(message) });
+        if role == Role::Tool {
             return self.result(message);
         }
-        self.end_turn();
         self.standing(message);
         self.begin_turn(message);
         for thought in thoughts(message) {
@@ -218,9 +240,6 @@ impl Transcript {
             (None, time) => self.out.push_str(&time.unwrap_or_default()),
         }
         self.add(format_args!("</h{level}>"));
-        if message.role() == Role::User {
-            self.prompt(message);
-        }
     }
 
     fn begin_article(&mut self, class: &str, id: Option<i64>) {
@@ -234,16 +253,6 @@ impl Transcript {
 
     fn add(&mut self, markup: fmt::Arguments<'_>) {
         self.out.write_fmt(markup).unwrap_or_default();
-    }
-
-    fn prompt(&mut self, message: &Message<'_>) {
-        let Some(id) = message.integer(MessageColumn::Id) else { return };
-        let text = parts(message).into_iter().find_map(|part| match part {
-            Part::Text(text) => own_words(&text).map(|words| brief(&words.replace('`', ""), 80)),
-            Part::Attachment(attachment) => Some(attachment.to_string()),
-            Part::Other(_) => None,
-        });
-        self.prompts.extend(text.map(|text| Prompt { id, text }));
     }
 
     /// The time of day, with the date where it is another than before.
@@ -276,6 +285,20 @@ impl Transcript {
             Role::System | Role::Tool | Role::Other(_) => prose::verbatim(text),
         }
     }
+}
+
+/// What the outline says of a message.
+fn prompt(message: &Message<'_>) -> Option<Prompt> {
+    if message.role() != Role::User {
+        return None;
+    }
+    let id = message.integer(MessageColumn::Id)?;
+    let text = parts(message).into_iter().find_map(|part| match part {
+        Part::Text(text) => own_words(&text).map(|words| brief(&words.replace('`', ""), 80)),
+        Part::Attachment(attachment) => Some(attachment.to_string()),
+        Part::Other(_) => None,
+    });
+    text.map(|text| Prompt { id, text })
 }
 
 fn reasoning(thought: &Thought) -> Markup {
@@ -339,7 +362,7 @@ mod tests {
             vec![(MessageColumn::ToolCallId, text("c1")), (MessageColumn::ToolName, text("ls"))];
         transcript.message(&row(3, message("tool", "a.txt", late)));
         transcript.end_turn();
-        let markup = transcript.take();
+        let markup = transcript.take().markup;
         assert!(markup.contains("<i>no result</i>"), "{markup}");
         let (_, card) = markup.split_once("id=m3").unwrap();
         assert!(card.contains("Answers a call of <a href=\"#m1\">"), "{card}");

@@ -4,8 +4,58 @@
 use super::cursor::Cursor;
 
 /// What says what something is, between blanks.
-const IS: [&str; 10] =
-    [" is ", " ist ", " est ", " es ", " é ", " è ", " lautet ", " är ", " er ", " jest "];
+const IS: [&str; 22] = [
+    " is ",
+    " ist ",
+    " est ",
+    " es ",
+    " é ",
+    " è ",
+    " lautet ",
+    " är ",
+    " er ",
+    " jest ",
+    " to ",
+    " je ",
+    " este ",
+    " on ",
+    " είναι ",
+    " là ",
+    " adalah ",
+    " هي ",
+    " هو ",
+    " היא ",
+    " это ",
+    " это: ",
+];
+
+/// So many words stand between a name and what says what it is.
+const MOST: usize = 6;
+
+/// Bytes that they take.
+const MOST_BYTES: usize = 112;
+
+/// What is told of a secret that is not the secret.
+const OTHERS: [&[u8]; 18] = [
+    b"fingerprint",
+    b"hash",
+    b"digest",
+    b"checksum",
+    b"size",
+    b"length",
+    b"id",
+    b"name",
+    b"type",
+    b"format",
+    b"file",
+    b"path",
+    b"commit",
+    b"error",
+    b"sha",
+    b"url",
+    b"policy",
+    b"version",
+];
 
 impl Cursor<'_> {
     /// `for bob:`, `for the router is` and `от роутера:` between a name and its value.
@@ -13,7 +63,7 @@ impl Cursor<'_> {
         const STARTS: &[&str] = &[
             "for ", "to ", "of ", "in ", "on ", "от ", "для ", "к ", "для ", "für ", "zum ",
             "you ", "i ", "we ", "vom ", "pour ", "de ", "du ", "para ", "do ", "da ", "del ",
-            "per ", "voor ", "van ",
+            "per ", "voor ", "van ", "до ", "від ",
         ];
         let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 80)];
         if !STARTS.iter().any(|start| ahead.starts_with(start.as_bytes())) {
@@ -35,6 +85,19 @@ impl Cursor<'_> {
         ends || link.is_some()
     }
 
+    /// `такой: `, `has a capital: `: a few words and a colon between a name and its value.
+    pub(super) fn skip_remark(&mut self) -> bool {
+        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + MOST_BYTES)];
+        let is_letter = |b: &&u8| b.is_ascii_lowercase() || !b.is_ascii() || **b == b' ';
+        let len = ahead.iter().take_while(is_letter).count();
+        let mut words = ahead[..len].split(|b| *b == b' ');
+        let is_remark = ahead[len..].starts_with(b": ")
+            && words.clone().count() <= MOST
+            && !words.any(|word| OTHERS.contains(&word));
+        self.at += if is_remark { len + 2 } else { 0 };
+        is_remark
+    }
+
     /// `serverului este`: one or two words between a name and what says what it is.
     fn skip_owner(&mut self) -> bool {
         /// Said of a secret that is to be changed soon, or of whom it lets in.
@@ -54,31 +117,17 @@ impl Cursor<'_> {
             b"ssh",
             b"vpn",
         ];
-        /// What is told of a secret that is not the secret.
-        const OTHERS: [&[u8]; 12] = [
-            b"fingerprint",
-            b"hash",
-            b"digest",
-            b"checksum",
-            b"size",
-            b"length",
-            b"id",
-            b"name",
-            b"type",
-            b"format",
-            b"file",
-            b"path",
-        ];
-        let mut rest = &self.bytes[self.at..self.bytes.len().min(self.at + 48)];
-        for words in 0..3 {
-            let mut links = IS.iter().map(|link| &link.as_bytes()[1..]).chain([&b"este "[..]]);
+        let end = self.bytes.len().min(self.at + MOST_BYTES);
+        let mut rest = &self.bytes[self.at..end];
+        for words in 0..MOST {
+            let mut links = IS.iter().map(|link| &link.as_bytes()[1..]);
             if let Some(link) = links.find(|link| rest.starts_with(link)) {
-                let len = self.bytes.len().min(self.at + 48) - self.at - rest.len();
-                self.at += if words > 0 { len + link.len() } else { 0 };
+                self.at = if words > 0 { end - rest.len() + link.len() } else { self.at };
                 return words > 0;
             }
             let len = rest.iter().take_while(|b| b.is_ascii_lowercase() || !b.is_ascii()).count();
-            if words == 0 && PASSING.contains(&&rest[..len]) {
+            let word = &rest[..len];
+            if words == 0 && PASSING.contains(&word) {
                 // `contraseña temporal: `
                 let mut next = Cursor { at: self.at + len, ..*self };
                 next.skip_blanks();
@@ -87,8 +136,12 @@ impl Cursor<'_> {
                     return true;
                 }
             }
-            let is_other = OTHERS.contains(&&rest[..len]);
-            if len < 2 || is_other || rest.get(len) != Some(&b' ') {
+            // `servernya `: the server's, in Indonesian
+            if words == 0 && len > 4 && word.ends_with(b"nya") && rest.get(len) == Some(&b' ') {
+                self.at += len + 1;
+                return true;
+            }
+            if len == 0 || OTHERS.contains(&word) || rest.get(len) != Some(&b' ') {
                 return false;
             }
             rest = &rest[len + 1..];

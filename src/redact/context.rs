@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::aligned::cells_below;
 use super::cursor::Quote;
+use super::echo::answer_below;
 use super::end::{limit, value_end};
 use super::header::{cookie_pairs, is_cookie_name, joint_len, scheme_len};
 use super::name::{Claim, claim};
@@ -162,6 +163,9 @@ impl<'t> Walk<'t> {
             return;
         }
         self.cells_under(&name);
+        if self.answered(&name) {
+            return;
+        }
         let Some(open) = opening(self.text, &name) else {
             return;
         };
@@ -208,6 +212,27 @@ impl<'t> Walk<'t> {
                 self.found.push((cell, Kind::of(claim)));
             }
         }
+    }
+
+    /// What a prompt shows when it is asked for the name.
+    fn answered(&mut self, name: &Range<usize>) -> bool {
+        let Some(answer) = answer_below(self.text, name) else { return false };
+        let Some(claim) = claim(&self.text[name.clone()]) else { return false };
+        let value = &self.text[answer.value.clone()];
+        let setting = if answer.is_quoted {
+            Setting { operator: Operator::Equals, quoted: true, certain: false }
+        } else {
+            Setting::PROSE
+        };
+        // A shell also shows hashes, and what files are called.
+        let is_other = answer.is_of_shell
+            && (claim < Claim::Secret || value.bytes().all(|b| b.is_ascii_hexdigit()));
+        let is_shown = !is_other && is_secret(value, claim, setting);
+        if is_shown {
+            self.named = self.named.max(answer.value.end);
+            self.found.push((answer.value, Kind::of(claim)));
+        }
+        is_shown
     }
 
     /// A word that is a name by itself stands here.
@@ -267,13 +292,18 @@ impl<'t> Walk<'t> {
         let value = word.trim_matches(|c: char| "\"'`,()\\".contains(c));
         let is_constant =
             value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-        let is_whole = word.len() < line.len() && !is_constant && !value.contains(['/', '@', '&']);
+        let is_quoted = word.starts_with(['"', '\'', '`']) && word.len() == value.len() + 2;
+        let is_whole = (word.len() < line.len() || is_quoted)
+            && !is_constant
+            && !value.contains(['/', '@', '&']);
         let start = value.as_ptr() as usize - self.text.as_ptr() as usize;
         let claim = claim(&self.text[self.with_words_before(name)])?;
         let asked = match claim {
             Claim::Key => Claim::Key,
             // `X is a terrible password` is said of many, `use X as the password` of one.
             Claim::Password | Claim::Pass if said == "as" => Claim::Pass,
+            // Quotation marks say that the value is meant, not what it means.
+            Claim::Password | Claim::Pass if is_quoted => Claim::Pass,
             _ => Claim::Token,
         };
         let is_value = is_whole && is_secret(value, asked, Setting::PROSE);
@@ -317,7 +347,11 @@ impl<'t> Walk<'t> {
         }
         let after = &bytes[stem.end..bytes.len().min(stem.end + MAX_NAME)];
         let end = stem.end + after.iter().take_while(|b| is_part(b)).count();
-        start..end
+        // `passwordX\x0c`: pickle says what kind of string follows, and how long it is.
+        let is_marked =
+            bytes[stem.end..end].last().is_some_and(|b| matches!(b, b'X' | b'U' | b'T'))
+                && bytes[end..].starts_with(b"\\x");
+        start..end - usize::from(is_marked)
     }
 
     /// `Secret Access Key`: a short name takes the words before it along.
@@ -406,11 +440,19 @@ impl<'t> Walk<'t> {
     fn is_of_other_names(&self, name: &Range<usize>, value: &Range<usize>) -> bool {
         let before = &self.text[..name.start];
         before.ends_with("did:")
+            || self.is_filtered(before, value)
             || before.ends_with("set /p ")
             || before.ends_with("SET /P ")
             || before.ends_with("${") && self.text[value.clone()].starts_with('?')
             || before.ends_with(':')
                 && before[limit(before, before.len().saturating_sub(80))..].contains("arn:aws")
+    }
+
+    /// `{{ .Values.auth.password | b64enc | quote }}`: what follows is what a template makes of it.
+    fn is_filtered(&self, before: &str, value: &Range<usize>) -> bool {
+        let line = &before[limit(before, before.len().saturating_sub(80))..];
+        let is_open = line.rfind("{{").is_some_and(|at| !line[at..].contains("}}"));
+        is_open && self.text[..value.start].trim_end().ends_with('|')
     }
 
     fn end_of(&mut self, open: &Opening) -> usize {

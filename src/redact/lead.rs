@@ -132,7 +132,10 @@ impl Cursor<'_> {
             return;
         }
         let finds = |sign: &&[u8]| memchr::memmem::find(line, sign).map(|at| at + sign.len());
-        let Some(end) = SIGNS.iter().find_map(finds) else {
+        // `ENV.fetch("X") { "…" }` of Ruby
+        let block =
+            Some(line.len() + 1).filter(|_| line.ends_with(b") ") && ahead.len() > line.len());
+        let Some(end) = SIGNS.iter().find_map(finds).or(block) else {
             return;
         };
         let mut next = Cursor { at: self.at + end, ..*self };

@@ -12,8 +12,8 @@
 //! 2. *Search* (`search`, `keywords`, `shape`): one pass finds every keyword of every rule; a rule's
 //!    pattern is run only around its own. Rules are data: `redact-rules/`, [`rule`], [`load`] (also
 //!    from `go`). Phrases of words have none (`phrase`).
-//! 3. *Context* (`context`, `name`, `tongues`, `read`, `clause`, `lead`, `table`, `aligned`, `parallel`, `end`, `value`, `standin`,
-//!    `natural`, `header`, `url`): what a name says of its value, in any notation, and whether the value is one.
+//! 3. *Context* (`context`, `name`, `tongues`, `read`, `typed`, `framed`, `clause`, `lead`, `table`, `aligned`, `parallel`, `end`, `value`, `standin`,
+//!    `natural`, `header`, `url`, `echo`): what a name says of its value, in any notation, and whether the value is one.
 //!
 //! A text in which nothing was found is not searched again (`clean`), and a name that values stand
 //! under is looked at once (`keys`).
@@ -31,8 +31,10 @@ mod clean;
 mod context;
 mod cursor;
 mod disclosure;
+mod echo;
 mod end;
 pub mod example;
+mod framed;
 mod go;
 mod header;
 mod json;
@@ -58,6 +60,7 @@ mod standin;
 mod table;
 mod texts;
 mod tongues;
+mod typed;
 mod url;
 mod value;
 mod view;

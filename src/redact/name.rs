@@ -43,6 +43,11 @@ pub(super) const STEMS: &[&str] = &[
     "pw=",
     "pw ",
     "pw\"",
+    "pw'",
+    "pw\n",
+    "pw\t",
+    "pw,",
+    "psw",
     "passwort",
     "kennwort",
     "senha",
@@ -70,7 +75,7 @@ pub(super) const STEMS: &[&str] = &[
 
 static PASSWORDS: WordSet = WordSet::new(
     "\
-    password passwords passwd passphrase passcode pwd psk passwort kennwort senha \
+    password passwords passwd passphrase passcode pwd psk psw paswd passwort kennwort senha \
     contrasena motdepasse mdp wachtwoord passord adgangskode kodeord losenord salasana haslo \
     adgangskoden kodeordet passordet losenordet wachtwoorden salasanani hasla hesla parolam sifrem \
     heslo geslo jelszo lozinka sifre parola bindpw rootpw adminpw userpw dbpw userpass requirepass masterauth storepass keypass sshpass \
@@ -254,7 +259,9 @@ fn token_claim(qualifier: &str) -> Option<Claim> {
     csrf jwt service vault user admin app deploy x",
     );
     // `input token = …`: an action's, where no model is spoken of.
-    let is_harmless = HARMLESS.holds(qualifier) && !qualifier.eq_ignore_ascii_case("input");
+    let is_of_registry = qualifier.eq_ignore_ascii_case("registry"); // of images or packages
+    let is_harmless =
+        HARMLESS.holds(qualifier) && !qualifier.eq_ignore_ascii_case("input") && !is_of_registry;
     if is_harmless {
         None
     } else if SECRET.holds(qualifier) {

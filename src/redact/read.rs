@@ -86,6 +86,22 @@ const LINKS: &[&str] = &[
     "will be ",
 ];
 
+/// Words with which routers say in which form a secret follows.
+const FORMS: [&str; 8] = [
+    "cipher ",
+    "irreversible-cipher ",
+    "simple ",
+    "ascii-text ",
+    "hexadecimal ",
+    "ascii 0 ",
+    "enc ",
+    "encrypted ",
+];
+
+/// What says in Chinese and Japanese what something has become.
+const CHANGES: [&str; 10] =
+    ["改成了", "改成", "改为了", "改为", "换成了", "换成", "设置为", "设为", "就是", "変更："];
+
 /// Where a value begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Opening {
@@ -99,6 +115,10 @@ pub(super) struct Opening {
 /// What joins the name `name` to a value, and where that begins.
 pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
     let mut at = Cursor { bytes: text.as_bytes(), at: name.end };
+    if at.skip_possessive() {
+        let (start, quote) = at.open_value(Operator::Prose)?;
+        return Some(Opening { start, quote, operator: Operator::Prose, quoted_name: false });
+    }
     let quoted_name = at.skip_closers();
     let closed = at.at;
     at.skip_blanks();
@@ -107,11 +127,18 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
     let is_tag = begins_tag(text, name.start);
     // `${DB_PASSWORD:-postgres}`
     let has_default = text[..name.start].ends_with("${") && at.eat_any(&[":-", ":="]);
-    let operator =
-        if has_default { Operator::Equals } else { at.operator(blanks, quoted_name, is_tag)? };
+    // `{password,"…"}` of Erlang, `? password` of YAML
+    let is_tuple = text[..name.start].ends_with('{') && at.eat(",");
+    let is_yaml_key = text[..name.start].ends_with("? ") && at.eat_any(&["\n: ", "\r\n: "]);
+    let operator = if has_default || is_tuple || is_yaml_key {
+        Operator::Equals
+    } else {
+        at.operator(blanks, quoted_name, is_tag)?
+    };
     let (start, quote) = at.open_value(operator)?;
     let is_none = match operator {
         Operator::Call => quote == Quote::Bare,
+        _ if is_tuple => quote == Quote::Bare,
         // `<password>@host` is a place for a password in an URL.
         Operator::Tag => at.peek() == Some(b'@'),
         _ => false,
@@ -135,6 +162,15 @@ fn begins_tag(text: &str, start: usize) -> bool {
 }
 
 impl Cursor<'_> {
+    /// `pw's still `: what is said of the secret itself.
+    fn skip_possessive(&mut self) -> bool {
+        let is_there = self.eat_any(&["'s ", "’s "]);
+        if is_there {
+            self.eat_any(&["still ", "now ", "again ", "just ", "actually ", "been "]);
+        }
+        is_there
+    }
+
     /// Quotes, brackets and colours after a name; whether there was a quote.
     fn skip_closers(&mut self) -> bool {
         let mut quoted = false;
@@ -173,6 +209,9 @@ impl Cursor<'_> {
     }
 
     fn operator(&mut self, blanks: bool, quoted_name: bool, is_tag: bool) -> Option<Operator> {
+        if self.eat("==> ") {
+            return Some(Operator::Equals);
+        }
         if self.eat_any(&["===", "!==", "==", "!="]) {
             return Some(Operator::Compare);
         }
@@ -182,7 +221,10 @@ impl Cursor<'_> {
         if self.eat_any(&["：", "＝", "﹕", "› "]) {
             return Some(Operator::Colon);
         }
-        if self.eat_any(&["是", "为", "為", "は", "는 ", "은 "]) || self.opens_quotation() {
+        if self.eat_any(&CHANGES)
+            || self.eat_any(&["是", "为", "為", "は", "는 ", "은 "])
+            || self.opens_quotation()
+        {
             return Some(Operator::Prose);
         }
         if quoted_name && self.peek() == Some(b'{') {
@@ -199,6 +241,12 @@ impl Cursor<'_> {
         }
         if self.starts("::") {
             return None;
+        }
+        if self.skip_length() || quoted_name && self.skip_number() {
+            return Some(Operator::Equals);
+        }
+        if blanks && self.eat_any(&["│", "┃", "║"]) {
+            return Some(Operator::Cell);
         }
         if self.peek() == Some(b'<') && self.skip_to_cell() {
             return Some(Operator::Tag);
@@ -226,8 +274,10 @@ impl Cursor<'_> {
                 Some(Operator::Prose)
             }
             b',' | b';' if matches!(self.bytes.get(self.at + 1), Some(b' ')) => {
-                self.at += 1;
-                Some(Operator::List)
+                self.bridge().or_else(|| {
+                    self.at += 1;
+                    Some(Operator::List)
+                })
             }
             b'>' if is_tag || quoted_name => {
                 self.at += 1;
@@ -314,8 +364,7 @@ impl Cursor<'_> {
     /// `, "value": ` and ` value=` after a name that was itself a value.
     fn bridge(&mut self) -> Option<Operator> {
         let mut next = *self;
-        if next.eat_any(&["\r\n\r\n", "\\r\\n\\r\\n"]) {
-            // A field of a multipart form.
+        if next.skip_part_head() {
             *self = next;
             return Some(Operator::Colon);
         }
@@ -366,8 +415,15 @@ impl Cursor<'_> {
         if self.skip_declared_type() {
             return Some(Operator::Equals);
         }
+        // How a router's configuration has it.
+        if self.eat_any(&FORMS) {
+            return Some(Operator::Prose);
+        }
         if self.skip_clause() || self.eat_any(LINKS) {
             return Some(Operator::Prose);
+        }
+        if self.skip_remark() {
+            return Some(Operator::List);
         }
         if self.eat_any(&["-value ", "-string "]) {
             return Some(Operator::Equals);
@@ -378,37 +434,6 @@ impl Cursor<'_> {
             return Some(Operator::Equals);
         }
         Some(Operator::Blank)
-    }
-
-    /// `string = ` after a name, as Go declares it.
-    fn skip_declared_type(&mut self) -> bool {
-        let mut next = *self;
-        let is_type = next.eat_any(&["string", "[]byte", "char", "str", "text", "as string"]);
-        next.skip_blanks();
-        let assigns = is_type && next.eat("=") && next.peek() != Some(b'=');
-        self.at = if assigns { next.at } else { self.at };
-        assigns
-    }
-
-    /// `: str = ` after a name: the type, and the `=` that makes an assignment of it. What has a
-    /// number's type is as good as compared with one.
-    fn skip_type(&mut self) -> Option<Operator> {
-        const NUMBERS: &[&[u8]] =
-            &[b"u", b"i", b"int", b"usize", b"number", b"float", b"long", b"f"];
-        let is_type = |b: &u8| b.is_ascii_alphanumeric() || b"_&'<>.[]|?* ".contains(b);
-        let ahead = &self.bytes[self.at..self.bytes.len().min(self.at + 48)];
-        let len = ahead.iter().take_while(|b| is_type(b)).count();
-        let after = (ahead.get(len), ahead.get(len + 1));
-        let has_letter = ahead[..len].iter().any(u8::is_ascii_alphabetic);
-        let spaced = len > 0 && ahead[len - 1] == b' ';
-        if !has_letter || !spaced || after.0 != Some(&b'=') || after.1 == Some(&b'=') {
-            return None;
-        }
-        let name = ahead[..len].trim_ascii();
-        let digits = name.iter().rev().take_while(|b| b.is_ascii_digit()).count();
-        let is_number = NUMBERS.contains(&&name[..name.len() - digits]);
-        self.at += len + 1;
-        Some(if is_number { Operator::Compare } else { Operator::Equals })
     }
 }
 
@@ -454,6 +479,18 @@ mod tests {
             "pw=V\u{1b}[0m",
             "\\\\\\\"pw\\\\\\\": \\\\\\\"V\\\\\\\"}",
             "pw key=\"pw\" value=\"V\"",
+            "pw VARCHAR2(30) := 'V';",
+            "pw PIC X(12) VALUE 'V'.",
+            "pw : constant String := \"V\"",
+            "name=\"pw\"\r\nContent-Type: text/plain\r\n\r\nV\r\n",
+            "pw\\xacV\\xa4",
+            "1) \"pw\"\n2) \"V\"",
+            "{pw,\"V\"}",
+            "? pw\n: V",
+            "{name: pw, value: V}",
+            "pw's still V btw",
+            "pw cipher V",
+            "│ pw │ V │",
         ] {
             if text == "pw:\\n" {
                 continue;

@@ -14,6 +14,8 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || is_bracketed('<', '>')
         || lower.starts_with("&lt;")
         || is_bracketed('«', '»')
+        || is_bracketed('(', ')')
+            && lower[1..].bytes().all(|b| b.is_ascii_lowercase() || b" _-)".contains(&b))
         || is_bracketed('[', ']')
         || lower.contains("redacted")
         || lower.contains("***")
@@ -21,6 +23,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || lower.contains('…')
         || lower.contains("xxxx")
         || lower.contains("your")
+        || lower.starts_with("base32")
         || lower.contains("changeme")
         || lower.contains("change-me")
         || lower.contains("change_me")
@@ -137,6 +140,8 @@ pub(super) fn is_reference(value: &str, quoted: bool) -> bool {
         || value.starts_with('&') && !quoted
         || value.starts_with('!') && !quoted && !value.contains(|c: char| c.is_ascii_digit())
         || value.contains("://")
+        || value.contains("=0x")
+        || is_of_store(value)
         || value.contains("\\d")
         || value.contains("\\w")
         || value.contains("\\S")
@@ -149,6 +154,13 @@ pub(super) fn is_reference(value: &str, quoted: bool) -> bool {
         || is_validation(value)
         || value.starts_with(['\'', '"']) && value[1..].starts_with('$')
         || !quoted && is_code(value)
+}
+
+/// `vault:secret/data/db#password`, `db-pass:latest`: where a store of secrets has it.
+fn is_of_store(value: &str) -> bool {
+    const STORES: [&str; 5] = ["vault:", "ssm:", "secretsmanager:", "keyvault:", "secretref:"];
+    STORES.iter().any(|store| value.starts_with(store))
+        || value.strip_suffix(":latest").is_some_and(|name| !looks_random(name))
 }
 
 /// `@password`, as SQL and Ruby write variables, and `posts#edit`, an action of Rails.
@@ -221,7 +233,8 @@ fn is_code(value: &str) -> bool {
                 && member.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && member[len..].starts_with(|c: char| ".([?,:)".contains(c))
                     | (member.len() == len)
-                && !member[..len].contains(|c: char| c.is_ascii_digit())
+                && (member[len..].starts_with('(')
+                    || !member[..len].contains(|c: char| c.is_ascii_digit()))
         });
     rest.starts_with(['(', '[', '<'])
         || rest.starts_with("!(")

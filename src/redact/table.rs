@@ -40,7 +40,7 @@ pub(super) fn column_under(text: &str, name: &Range<usize>) -> Option<Column> {
     let last = limit(text, end + MAX_BYTES);
     // A drawn table has a line under its head; one of keys and values has none.
     let second = text[at.min(last)..last].split('\n').next().unwrap_or_default();
-    if separator == '|' && !is_border(second) {
+    if is_line(separator) && !is_border(second) {
         return None;
     }
     let mut cells = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn column_under(text: &str, name: &Range<usize>) -> Option<Column> {
 
 /// What stands between the name and its neighbour, or the line's end on one side of it.
 fn separator_beside(text: &str, name: &Range<usize>) -> Option<char> {
-    let is_separator = |c: char| matches!(c, '|' | ',' | '\t' | ';');
+    let is_separator = |c: char| matches!(c, ',' | '\t' | ';') || is_line(c);
     let quiet = |c: char| c == ' ' || c == '"';
     let after = text[name.end..].trim_start_matches(quiet).chars().next();
     let before = text[..name.start].trim_end_matches(quiet).chars().next_back();
@@ -79,19 +79,27 @@ fn separator_beside(text: &str, name: &Range<usize>) -> Option<char> {
 /// A column's head: a few words, and none of them a value.
 fn is_head(head: &str, separator: char) -> bool {
     let bare = head.trim().trim_matches('"');
-    let is_part = |c: char| c.is_alphanumeric() || " _-.()/*`".contains(c);
-    let may_be_empty = separator == '|';
+    let is_part = |c: char| c.is_alphanumeric() || " _-.()/*`#".contains(c);
+    let may_be_empty = is_line(separator);
     (may_be_empty || !bare.is_empty())
         && bare.len() <= MAX_HEAD
         && bare.chars().all(is_part)
-        && (separator == '|' || !bare.contains(|c: char| c.is_ascii_digit()))
+        && (is_line(separator) || !bare.contains(|c: char| c.is_ascii_digit()))
         && (separator != ',' || bare.matches(' ').count() < 2)
 }
 
-/// `|---|---|`, `+----+`.
+/// What draws the lines between columns.
+pub(super) fn is_line(c: char) -> bool {
+    matches!(c, '|' | '│' | '┃' | '║')
+}
+
+/// `|---|---|`, `+----+`, `├────┤`.
 fn is_border(line: &str) -> bool {
     let line = line.trim();
-    line.len() > 2 && line.chars().all(|c| "-+|:= ".contains(c)) && line.contains('-')
+    let is_drawn = |c: char| ('\u{2500}'..='\u{257F}').contains(&c);
+    line.len() > 2
+        && line.chars().all(|c| "-+|:= ".contains(c) || is_drawn(c))
+        && line.contains(['-', '─', '━', '═'])
 }
 
 /// A cell without the blanks and marks around it.
@@ -120,6 +128,8 @@ mod tests {
             "user,pw\nana,V\nbo,W\n",
             "user;pw;n\nana;\"V\";1\nbo;W;2\n",
             "user\tpw\nana\tV\nbo\tW\n",
+            "┌──────┬────┐\n│ user │ pw │\n├──────┼────┤\n│ ana  │ V  │\n│ bo   │ W  │\n└──────┴────┘",
+            "╔══════╦════╗\n║ user ║ pw ║\n╠══════╬════╣\n║ ana  ║ V  ║\n║ bo   ║ W  ║\n╚══════╩════╝",
         ] {
             assert_eq!(cells(text, "pw"), Some(vec!["V", "W"]), "{text}");
         }

@@ -56,6 +56,8 @@ pub(super) const WORDS: &[(&str, Claim)] = &[
     ("סיסמה", Claim::Password),
     ("סיסמא", Claim::Password),
     ("كلمة المرور", Claim::Password),
+    ("كلمة مرور", Claim::Password),
+    ("كلمة سر", Claim::Password),
     ("كلمة السر", Claim::Password),
     ("رمز عبور", Claim::Password),
     ("گذرواژه", Claim::Password),

@@ -18,7 +18,8 @@ pub(super) fn cells_below(text: &str, name: &Range<usize>) -> Vec<Range<usize>> 
     let ends = matches!(follows.first(), Some(b'\n' | b'\r'));
     let before = &bytes[name.start.saturating_sub(2)..name.start];
     let begins = name.start == 0 || before.ends_with(b"\n");
-    if !(ends || is_gap(follows)) || !(begins || is_gap(before)) || begins && ends {
+    let is_apart = begins || is_gap(before) || before.ends_with(b" ") && is_ruled(text, name);
+    if !(ends || is_gap(follows)) || !is_apart || begins && ends {
         return Vec::new();
     }
     let from = limit(text, name.start.saturating_sub(MAX_LINE));
@@ -39,6 +40,17 @@ pub(super) fn cells_below(text: &str, name: &Range<usize>) -> Vec<Range<usize>> 
         .filter(|line| !is_border(line))
         .map_while(|line| cell_at(text, line, column))
         .collect()
+}
+
+/// Whether the line below draws a line right under the head, so that one blank before it is enough.
+fn is_ruled(text: &str, name: &Range<usize>) -> bool {
+    let from = limit(text, name.start.saturating_sub(MAX_LINE));
+    let start = text[from..name.start].rfind('\n').map_or(from, |at| from + at + 1);
+    let rest = &text[name.end..limit(text, name.end + MAX_LINE)];
+    let below = rest.split('\n').nth(1).unwrap_or_default().trim_end();
+    let column = name.start - start;
+    let line = below.get(column.saturating_sub(1)..).unwrap_or_default();
+    column > 0 && below.len() > 2 && is_border(below) && line.starts_with(" -")
 }
 
 /// Two heads or more, of one or two words each.
@@ -76,6 +88,8 @@ mod tests {
     fn cells_stand_under_their_head() {
         let table = "NAME      PW       AGE\ngrafana   V        4d\nci        W        1d\n\nend";
         assert_eq!(cells(table, "PW"), ["V", "W"]);
+        let ruled = "Host Name PW    Until\n--------- --    -----\nPC1       V     1/1\n";
+        assert_eq!(cells(ruled, "PW"), ["V"]);
         let last = "user  pw\n----  --\nana   V\nbo    W\n";
         assert_eq!(cells(last, "pw"), ["V", "W"]);
         assert_eq!(cells("pw    user\nV     ana\n", "pw"), ["V"]);

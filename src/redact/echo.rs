@@ -41,7 +41,8 @@ pub(super) fn answer_below(text: &str, name: &Range<usize>) -> Option<Answer> {
     let (rest, below) = rest.split_once('\n')?;
     let from = limit(text, name.start.saturating_sub(MAX_LINE));
     let line = text[from..name.start].rsplit('\n').next()?;
-    let asks_itself = text[name.clone()].contains("-ask-"); // of systemd
+    let written = &text[name.clone()];
+    let asks_itself = written.contains("-ask-") || written.starts_with("initial-");
     let prompt = Prompt::of(line).or(asks_itself.then_some(Prompt::Shell))?;
     let asks = match prompt {
         Prompt::Shell => {

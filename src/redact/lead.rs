@@ -88,6 +88,7 @@ impl Cursor<'_> {
             next.eat_quote();
             next.at += next.bytes[next.at..].iter().take(40).take_while(is_word).count();
             next.eat_quote();
+            next.eat_any(&[".strip", ".chomp"]);
             let opens = next.eat_any(&["\r\n", "\n", "\\n"]);
             next.skip_blanks();
             *self = if opens { next } else { *self };

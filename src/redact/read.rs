@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::cursor::{Cursor, Quote};
+use super::end::limit;
 
 /// What joins a name to its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,10 +128,10 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
     let is_tag = begins_tag(text, name.start);
     // `${DB_PASSWORD:-postgres}`
     let has_default = text[..name.start].ends_with("${") && at.eat_any(&[":-", ":="]);
-    // `{password,"…"}` of Erlang, `? password` of YAML
+    // `{password,"…"}` of Erlang
     let is_tuple = text[..name.start].ends_with('{') && at.eat(",");
-    let is_yaml_key = text[..name.start].ends_with("? ") && at.eat_any(&["\n: ", "\r\n: "]);
-    let operator = if has_default || is_tuple || is_yaml_key {
+    let is_term = is_term(text, name) && at.eat_any(&["\n: ", "\r\n: "]);
+    let operator = if has_default || is_tuple || is_term {
         Operator::Equals
     } else {
         at.operator(blanks, quoted_name, is_tag)?
@@ -147,6 +148,13 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
         return None;
     }
     Some(Opening { start, quote, operator, quoted_name })
+}
+
+/// `? password` of YAML and `; password` of wikis: what follows stands behind the colon on the next line.
+fn is_term(text: &str, name: &Range<usize>) -> bool {
+    let before = &text[limit(text, name.start.saturating_sub(40))..name.start];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.starts_with("? ") || line.starts_with("; ")
 }
 
 /// Whether what begins at `start` is the name of a tag: `<name`, `<ns:name`, `&lt;name`.
@@ -169,6 +177,27 @@ impl Cursor<'_> {
             self.eat_any(&["still ", "now ", "again ", "just ", "actually ", "been "]);
         }
         is_there
+    }
+
+    /// A picture that points at the value: `👇`.
+    fn skip_pictures(&mut self) -> bool {
+        const LEN: usize = 4; // bytes
+        let before = self.at;
+        while self.bytes[self.at..].starts_with(&[0xF0, 0x9F]) && self.at - before < 4 * LEN {
+            self.at = self.bytes.len().min(self.at + LEN);
+            self.eat("\u{fe0f}");
+        }
+        self.at > before
+    }
+
+    /// `?? '`, `|| "`, `or "`: what is taken where the name has no value.
+    fn skip_fallback(&mut self) -> bool {
+        let mut next = *self;
+        let falls_back = next.eat_any(&["?? ", "|| ", "?: ", "or "]);
+        let quote = next.at;
+        let opens = falls_back && next.eat_quote().is_some();
+        self.at = if opens { quote } else { self.at };
+        opens
     }
 
     /// Quotes, brackets and colours after a name; whether there was a quote.
@@ -248,6 +277,12 @@ impl Cursor<'_> {
         if blanks && self.eat_any(&["│", "┃", "║"]) {
             return Some(Operator::Cell);
         }
+        if self.eat("}{") {
+            return Some(Operator::Equals); // of TeX
+        }
+        if blanks && self.skip_pictures() {
+            return Some(Operator::Prose);
+        }
         if self.peek() == Some(b'<') && self.skip_to_cell() {
             return Some(Operator::Tag);
         }
@@ -276,6 +311,10 @@ impl Cursor<'_> {
             b',' | b';' if matches!(self.bytes.get(self.at + 1), Some(b' ')) => {
                 self.bridge().or_else(|| {
                     self.at += 1;
+                    let mut next = Cursor { at: self.at + 1, ..*self };
+                    if next.skip_remark() {
+                        self.at = next.at; // `password, all in capitals: `
+                    }
                     Some(Operator::List)
                 })
             }
@@ -421,6 +460,9 @@ impl Cursor<'_> {
         }
         if self.skip_clause() || self.eat_any(LINKS) {
             return Some(Operator::Prose);
+        }
+        if self.skip_fallback() {
+            return Some(Operator::Equals);
         }
         if self.skip_remark() {
             return Some(Operator::List);

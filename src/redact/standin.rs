@@ -262,6 +262,8 @@ pub(super) fn is_path(value: &str) -> bool {
         return parts.clone().all(|p| !looks_random(p))
             || value.matches('/').count() > 3 && value.len() < 100 && value.contains('.');
     }
+    // `@pw.txt`: what the file holds
+    let value = value.strip_prefix('@').unwrap_or(value);
     FILES.iter().any(|f| value.ends_with(f)) && !value.contains(|c: char| "!@#$%^&*".contains(c))
 }
 

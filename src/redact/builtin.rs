@@ -40,7 +40,8 @@ pub const FILES: &[(&str, &str)] = files![
 /// All built-in rules.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     let files: Result<Vec<_>, _> = FILES.iter().map(|(_, text)| parse(text)).collect();
-    Ok(files?.into_iter().flatten().collect())
+    let own = |rule| Rule { is_built_in: true, ..rule };
+    Ok(files?.into_iter().flatten().map(own).collect())
 }
 
 #[cfg(test)]

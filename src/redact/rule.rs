@@ -45,6 +45,7 @@ use serde::Deserialize;
 use super::checksum::Checksum;
 use super::name::Claim;
 use super::pattern::{ASSIGN, CREDENTIAL, LEFT, RIGHT, WORDS, ascii};
+use super::standin::is_made_up;
 use super::value::{Setting, is_secret};
 
 /// What a user may choose to have redacted.
@@ -90,6 +91,9 @@ pub struct Rule {
     /// Where the file says so; a file's group holds for all its rules.
     #[serde(skip)]
     pub group: Group,
+    /// Whether it is one of ours, whose secrets are nobody's where they are made up for a manual.
+    #[serde(skip)]
+    pub is_built_in: bool,
     /// The expression.
     pub pattern: String,
     /// Which capture group is the secret.
@@ -233,6 +237,8 @@ pub struct Matcher {
     checksum: Option<Checksum>,
     claim: Option<Claim>,
     allow: Vec<Allow>,
+    /// Whether what is made up for a manual is none of its secrets.
+    refuses_made_up: bool,
     /// The most bytes that a match can have.
     longest: Option<usize>,
 }
@@ -275,6 +281,7 @@ impl Matcher {
             checksum: rule.checksum,
             claim: rule.claim,
             allow,
+            refuses_made_up: rule.is_built_in && rule.group == Group::Secrets,
         })
     }
 
@@ -331,6 +338,7 @@ impl Matcher {
         self.entropy.is_none_or(|least| entropy(secret) >= least)
             && self.claim.is_none_or(|claim| is_secret(secret, claim, Setting::PROSE))
             && !self.allow.iter().any(|allow| allow.takes(secret))
+            && !(self.refuses_made_up && is_made_up(secret))
     }
 }
 

@@ -68,6 +68,16 @@ fn counts_up(lower: &[u8]) -> bool {
 /// Longer values are no sequences.
 const LONGEST_SEQUENCE: usize = 256;
 
+/// A token that a manual shows: `EXAMPLE` stands inside, or a word in the place of a JWT's signature. No
+/// generator draws either.
+pub(super) fn is_made_up(value: &str) -> bool {
+    let is_word =
+        |sum: &str| (3..=12).contains(&sum.len()) && sum.bytes().all(|b| b.is_ascii_lowercase());
+    let is_unsigned =
+        || value.starts_with("eyJ") && value.rsplit_once('.').is_some_and(|(_, sum)| is_word(sum));
+    (16..=LONGEST_SEQUENCE).contains(&value.len()) && (value.contains("EXAMPLE") || is_unsigned())
+}
+
 /// Begins as the tokens of a service do that are all of one length, and has another: cut off, run
 /// together with something, or made up.
 fn is_malformed(value: &str) -> bool {
@@ -325,6 +335,19 @@ mod tests {
         }
         for value in ["k3Jx9QmZ7vLp2RtYw8Nc", "abcde9Zk2Lq8", "hunter12345678"] {
             assert!(!is_placeholder(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn tokens_of_manuals_are_made_up() {
+        for value in [
+            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJvdGhlciJ9.signature",
+        ] {
+            assert!(is_made_up(value), "{value}");
+        }
+        for value in ["k3Jx9QmZ7vLp2RtYw8Nc", "q0T6aEa60jbXjIanttFaymbA5t0BQ09E", "abcdefghij"] {
+            assert!(!is_made_up(value), "{value}");
         }
     }
 

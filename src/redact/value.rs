@@ -10,7 +10,8 @@ use super::name::Claim;
 use super::natural::looks_random;
 use super::read::{Opening, Operator};
 use super::standin::{
-    is_instant, is_number, is_path, is_placeholder, is_reference, is_uuid, is_word_of_state,
+    is_instant, is_made_up, is_number, is_path, is_placeholder, is_reference, is_uuid,
+    is_word_of_state,
 };
 
 /// How a value was written down.
@@ -62,7 +63,8 @@ pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
     if is_placeholder(value) || is_reference(value, setting.quoted) || is_path(value) {
         return false;
     }
-    if is_route(value) || is_selector(value) {
+    let is_token_like = !matches!(claim, Claim::Password | Claim::Pass);
+    if is_route(value) || is_selector(value) || is_token_like && is_made_up(value) {
         return false;
     }
     if setting.certain && !is_word_of_state(value) {

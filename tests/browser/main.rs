@@ -4,6 +4,7 @@
 
 mod access;
 mod browser;
+mod contrast;
 #[path = "../cli/env.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
 mod env;

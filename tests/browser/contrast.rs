@@ -57,11 +57,11 @@ const FAINT: &str = r#"(() => {
 })()"#;
 
 /// Controls of which the edge stands out by less than 3, and that have one.
-const EDGELESS: &str = r##"[...document.body.querySelectorAll("button, input, select, #extra > summary")].filter((control) => {
+const EDGELESS: &str = r#"[...document.body.querySelectorAll("button, input, select, [id=extra] > summary")].filter((control) => {
     const style = getComputedStyle(control);
     const edge = parsed(control.type === "radio" ? style.accentColor : style.borderTopColor);
     return control.checkVisibility() && edge && apart(edge, behind(control.parentElement)) < 3;
-}).map(named)"##;
+}).map(named)"#;
 
 /// Whether the mark of the focus stands out around the element that has it.
 const FOCUS: &str = r#"(() => {

@@ -2,8 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::browser::{Browser, Look, is_there};
+use crate::browser::{Browser, Look, Page, is_there};
 use crate::env::Env;
+use crate::samples::{filler, unindexed};
 use crate::store::{Session, session};
 
 /// What would run calls `hit()`.
@@ -82,124 +83,266 @@ const INPUTS: [&str; 72] = [
     "\u{e0068}\u{e0069} <SCRIPT\u{2028}>hit()</SCRIPT>",
 ];
 
-/// A session with this text wherever text can be.
-fn full_of(text: &'static str, n: usize) -> Session {
-    let quoted = |json: Json| json.to_string();
-    let calls = json!([
-        {"id": text, "type": "function", "function": {"name": text, "arguments": json!({"command": text, text: text}).to_string()}},
-        {"id": "c2", "type": "function", "function": {"name": "patch", "arguments": json!({"old_string": text, "new_string": "x", "path": text}).to_string()}},
-        {"id": "c3", "type": "function", "function": {"name": "todo", "arguments": text}},
-        {"id": "c4", "type": "function", "function": null},
+/// Tools that have a view of their own, and one that has none.
+const TOOLS: [&str; 14] = [
+    "terminal",
+    "execute_code",
+    "read_file",
+    "write_file",
+    "patch",
+    "search_files",
+    "web_search",
+    "web_extract",
+    "delegate_task",
+    "memory",
+    "clarify",
+    "todo",
+    "process",
+    "other",
+];
+
+/// Calls with this text as name, id and in arguments of every kind.
+fn calls(text: &str) -> Json {
+    let call = |id: &str, name: &str, arguments: Json| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+    let fields = json!({
+        "command": text, "code": text, "path": text, "content": text, "pattern": text, "query": text,
+        "url": text, "urls": [text], "goal": text, "tasks": [{"goal": text}], "message": text,
+        "todos": [{"content": text, "status": text, "id": text}], text: [text, {text: text}],
+    });
+    let mut calls: Vec<Json> =
+        TOOLS.iter().map(|name| call(name, name, fields.to_string().into())).collect();
+    calls.extend([
+        call(text, text, json!({"command": text, text: text}).to_string().into()),
+        call(
+            "c2",
+            "patch",
+            json!({"old_string": text, "new_string": "x", "path": text}).to_string().into(),
+        ),
+        call("c3", "todo", text.into()),
+        call("c4", text, json!({text: text, "path": [text]})),
+        call("c5", "terminal", json!([text, {text: text}])),
+        json!({"id": "c6", "type": text, "function": null}),
+        json!({"id": {text: text}, "name": text, "input": {text: text}}),
     ]);
-    let parts = json!([
+    calls.into()
+}
+
+/// Content in parts with this text wherever one can be.
+fn parts(text: &str) -> Json {
+    json!([
         {"type": "text", "text": text},
         {"type": "image_url", "image_url": {"url": text}},
         {"type": "image_url", "image_url": {"url": format!("data:{text};base64,{text}")}},
+        {"type": "image_url", "image_url": {"url": format!("https://example.org/{text}"), "detail": text}},
+        {"type": "input_audio", "input_audio": {"data": text, "format": text}},
+        {"type": "file", "file": {"filename": text, "file_data": text}},
         {"type": text, "depth": text},
         {"type": "text", "text": null},
-    ]);
-    session(format!("{n} {text}"))
+        {"type": "text", "text": {text: text}},
+        text,
+    ])
+}
+
+/// What a tool returns, in the fields that views know and in others.
+fn returned(text: &str) -> Json {
+    json!({
+        "diff": text, "error": text, "output": text, "content": text, "exit_code": text, text: text,
+        "matches": [{"path": text, "line": text, "content": text}, text],
+        "data": {"web": [{"url": text, "title": text, "description": text}]},
+        "results": [{"url": text, "title": text, "content": text, "summary": text}],
+        "todos": [{"content": text, "status": text}],
+    })
+}
+
+/// A session with this text wherever text can be.
+fn full_of(text: &'static str, n: usize) -> Session {
+    let quoted = |json: Json| json.to_string();
+    let session = session(format!("{n} {text}"))
         .with("title", text)
-        .with("source", text)
-        .with("model", text)
-        .with("billing_provider", text)
-        .with("cwd", text)
-        .with("git_branch", text)
-        .with("end_reason", text)
-        .with("parent_session_id", text)
-        .with("system_prompt", text)
-        .with("model_config", text)
         .with("started_at", if n.is_multiple_of(9) { 1e300 } else { 1_783_261_800.0 })
         .user(text)
-        .and("finish_reason", text)
         .assistant(text)
-        .and("reasoning", text)
+        .and("tool_calls", quoted(calls(text)))
         .and("reasoning_content", format!("{text}{text}"))
         .and("reasoning_details", quoted(json!([{"type": text, text: text}])))
-        .and("tool_calls", quoted(calls))
         .message("tool")
         .and("tool_call_id", text)
         .and("tool_name", text)
         .and("content", text)
         .message("tool")
-        .and("tool_call_id", "c2")
-        .and("tool_name", "patch")
-        .and("content", quoted(json!({"diff": text, "error": text, "output": text})))
-        .message("tool")
         .and("tool_call_id", "c3")
         .and("tool_name", "todo")
-        .and("content", text)
+        .and("content", text);
+    let session = TOOLS.iter().fold(session, |session, name| {
+        session
+            .message("tool")
+            .and("tool_call_id", *name)
+            .and("tool_name", *name)
+            .and("content", quoted(returned(text)))
+    });
+    session
         .message(text)
         .and("content", text)
         .message("system")
         .and("content", text)
-        .user(format!("\0json:{parts}"))
+        .user(format!("\0json:{}", parts(text)))
         .assistant(format!("\0json:{}", json!(text)))
         .and("tool_calls", text)
         .and("timestamp", text)
 }
 
-/// Everything in the page that is not of the kinds that a page is made of.
-const FOREIGN: &str = r#"(() => {
-    const tags = new Set(("html head meta title style body a header button div input output details summary select " +
+/// A home with a session for each input, and others before them. Every column that a session or a
+/// message leaves open holds the input, those of numbers and unknown ones, too.
+fn env(before: impl IntoIterator<Item = Session>) -> Env {
+    let inputs = INPUTS.iter().enumerate().map(|(n, text)| full_of(text, n));
+    let env = unindexed(before.into_iter().chain(inputs));
+    let store = env.store();
+    for table in ["sessions", "messages"] {
+        store.sql(&format!("ALTER TABLE {table} ADD COLUMN unheard_of TEXT"));
+    }
+    let open = |table: &str, kept: &[&str]| {
+        let columns = store.column(&format!("SELECT name FROM pragma_table_info('{table}')"));
+        let columns: Vec<String> =
+            columns.into_iter().filter(|column| !kept.contains(&&**column)).collect();
+        assert!(columns.contains(&"unheard_of".to_owned()) && columns.len() > 12, "{columns:?}");
+        columns
+    };
+    let kept = ["id", "title", "started_at", "archived"];
+    for column in open("sessions", &kept) {
+        store.sql(&format!("UPDATE sessions SET {column} = title WHERE id <> 'filler'"));
+    }
+    let kept = ["id", "session_id", "role", "content", "timestamp", "active", "compacted"];
+    for column in open("messages", &kept) {
+        store.sql(&format!(
+            "UPDATE messages SET {column} = (SELECT title FROM sessions s WHERE s.id = session_id) \
+             WHERE {column} IS NULL OR typeof({column}) = 'integer'"
+        ));
+    }
+    env
+}
+
+/// `foreign(root)`: everything below that is not of the kinds that a page is made of, after all was
+/// done that might make it act.
+const FOREIGN: &str = r#"window.foreign = (root) => {
+    root.querySelectorAll("details").forEach((fold) => (fold.open = true));
+    root.querySelectorAll("*").forEach((element) => element.dispatchEvent(new MouseEvent("mouseover")));
+    const words = (text) => new Set(text.split(" "));
+    const tags = words("html head meta title style body a header button div input output details summary select " +
         "option optgroup main nav fieldset legend label footer p script section h1 h2 h3 h4 h5 h6 bdi dl dt dd code pre " +
-        "time article span b i ul ol li del ins table thead tbody tr th td blockquote em strong s hr br img noscript small dialog kbd").split(" "));
+        "time article span b i ul ol li del ins table thead tbody tr th td blockquote em strong s hr br img noscript small dialog kbd");
+    const attributes = words("lang class charset http-equiv content name href id type popovertarget popovertargetaction popover hidden " +
+        "placeholder aria-label aria-keyshortcuts aria-live aria-current aria-pressed autocomplete spellcheck for title tabindex value " +
+        "label checked open datetime rel start src alt data-do data-h data-l data-by data-tag data-tags data-source data-model data-off " +
+        "data-away data-show data-n data-none data-href data-title");
+    const ids = words("start bar side tools q hits extra who theme auto light dark results");
     const odd = [];
-    for (const element of document.querySelectorAll("*")) {
+    const met = new Set();
+    for (const element of root.querySelectorAll("*")) {
         const name = element.localName;
         if (!tags.has(name)) odd.push(name);
         for (const { name: key, value } of element.attributes) {
-            if (/^on|^style$|^srcdoc$|^action$|^formaction$|^xlink/.test(key)) odd.push(`${name} ${key}`);
+            if (!attributes.has(key)) odd.push(`${name} ${key}`);
             if (key === "href" && !/^(#[\w~-]*$|https?:\/\/|mailto:|[^:/?#]+\.html(#|$))/i.test(value)) odd.push(`${name} ${value}`);
-            if (key === "src" && !value.startsWith("data:image/")) odd.push(`${name} ${value}`);
+            if (key === "src" && !/^data:image\/(png|jpeg|gif|webp);base64,/.test(value)) odd.push(`${name} ${value}`);
+            if (key === "http-equiv" && value !== "Content-Security-Policy") odd.push(`${name} ${value}`);
         }
+        if (element.id && (met.has(element.id) || !ids.has(element.id) && !/^(m-?\d+|s[-~][\w-]+)$/.test(element.id))) odd.push(`id ${element.id}`);
+        met.add(element.id);
         if (name === "script" && element.type !== "text/plain" && element !== document.scripts[document.scripts.length - 1]) odd.push("script");
         if (name === "style" && element.parentElement !== document.head) odd.push("style");
     }
     return odd;
-})()"#;
+}"#;
 
-fn looks_harmless(browser: &Browser, env: &Env, page: &str) {
-    let file = env.work(page);
-    let opened = browser.open_url("about:blank", Look::default());
+/// A page in which what would run is counted.
+fn spied<'b>(browser: &'b Browser, env: &Env, file: &str) -> Page<'b> {
+    let page = browser.open_url("about:blank", Look::default());
     let spy = "window.hits = 0; window.hit = () => window.hits++; window.alert = window.hit;";
-    opened.call("Page.addScriptToEvaluateOnNewDocument", &json!({"source": spy}));
-    opened.go(&format!("file://{}", file.display()));
-    opened.eval("document.querySelectorAll('details').forEach((fold) => (fold.open = true))");
-    opened.eval("document.querySelectorAll('.session').forEach((one) => one.classList.add('on'))");
-    opened.eval("document.querySelectorAll('main *').forEach((element) => { element.dispatchEvent(new MouseEvent('mouseover')); element.focus?.(); })");
-    assert_eq!(opened.eval(FOREIGN), json!([]), "{page}");
-    assert_eq!(opened.eval("window.hits"), 0, "{page}");
-    let asked = opened.requests();
-    let others = asked.iter().filter(|url| *url != "about:blank").count();
-    assert_eq!(others, 1, "{page} asks for more than itself: {asked:?}");
-    assert_eq!(opened.complaints(), [""; 0], "{page}");
+    page.call("Page.addScriptToEvaluateOnNewDocument", &json!({"source": spy}));
+    page.go(&format!("file://{}", env.work(file).display()));
+    page
 }
 
-fn env() -> Env {
-    Env::with(INPUTS.iter().enumerate().map(|(n, text)| full_of(text, n)))
+fn looks_harmless(page: &Page<'_>, what: &str) {
+    page.eval(FOREIGN);
+    if page.eval("document.documentElement.className") == "many" {
+        page.until("document.querySelector('.session.on') !== null");
+        // What is plain is looked at below, too.
+        let links =
+            "[...document.querySelectorAll('.sessions > li > a:not([href=\"#s-filler\"])')]";
+        let most = if page.eval("document.querySelector('.isle')").is_null() { 5 } else { 100 };
+        let odd = page.eval(&format!(
+            "(async () => {{ for (const link of {links}.slice(0, {most})) {{ const section = document.getElementById(link.hash.slice(1)); link.click(); \
+                while (!section.matches('.on:has(article)')) await new Promise((go) => setTimeout(go)); \
+                const odd = foreign(section); if (odd.length) return [link.hash, odd]; }} }})()"
+        ));
+        assert_eq!(odd, Json::Null, "{what}");
+        assert!(page.eval(&format!("{links}.length")).as_u64().unwrap() > 3);
+    }
+    assert_eq!(page.eval("foreign(document)"), json!([]), "{what}");
+    assert_eq!(page.eval("window.hits"), 0, "{what}");
+}
+
+/// Whether a page has asked for nothing but itself, and nothing in it was stopped from acting.
+#[track_caller]
+fn kept_to_itself(page: &Page<'_>, files: usize) {
+    let asked = page.requests();
+    let asked: Vec<&String> = asked.iter().filter(|url| *url != "about:blank").collect();
+    assert_eq!(asked.len(), files, "{asked:?}");
+    assert!(asked.iter().all(|url| url.starts_with("file:")), "{asked:?}");
+    assert_eq!(page.complaints(), [""; 0]);
 }
 
 #[test]
-fn nothing_in_any_field_runs_or_becomes_an_element_or_asks_for_anything() {
+fn nothing_in_any_field_of_a_file_acts() {
     if !is_there() {
         return;
     }
-    let env = env();
+    let env = env([]);
     // Odd cells are warned about; no session is lost.
     env.run("export many.html --no-manifest --lenient").ok().says("Exported 72 sessions");
-    env.run("export site/ --format html --no-manifest --lenient").ok().says("Exported 72 sessions");
-    env.run("export packed.html --no-manifest --lenient").ok();
     let browser = Browser::start();
-    for page in ["many.html", "site/index.html", "site/search.html"] {
-        looks_harmless(&browser, &env, page);
+    let page = spied(&browser, &env, "many.html");
+    assert_eq!(page.eval("document.querySelectorAll('.isle').length"), 0);
+    looks_harmless(&page, "plain");
+    kept_to_itself(&page, 1);
+}
+
+#[test]
+fn nothing_in_any_field_of_a_packed_file_acts() {
+    if !is_there() {
+        return;
     }
-    for (n, entry) in std::fs::read_dir(env.work("site")).unwrap().enumerate() {
+    let env = env([filler()]);
+    env.run("export packed.html --no-manifest --lenient").ok().says("Exported 73 sessions");
+    let browser = Browser::start();
+    let page = spied(&browser, &env, "packed.html");
+    assert_eq!(page.eval("document.querySelectorAll('.isle').length"), 70);
+    looks_harmless(&page, "packed");
+    kept_to_itself(&page, 1);
+}
+
+#[test]
+fn nothing_in_any_field_of_a_folder_acts() {
+    if !is_there() {
+        return;
+    }
+    let env = env([]);
+    env.run("export site/ --format html --no-manifest --lenient").ok().says("Exported 72 sessions");
+    let browser = Browser::start();
+    let page = spied(&browser, &env, "site/index.html");
+    looks_harmless(&page, "index.html");
+    let mut files = 1;
+    for entry in std::fs::read_dir(env.work("site")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        if n.is_multiple_of(8) {
-            looks_harmless(&browser, &env, &format!("site/{name}"));
-        }
+        let is_plain = |c: char| c.is_alphanumeric() || "-_.~".contains(c);
+        assert!(name.chars().all(is_plain), "{name}");
+        page.go(&format!("file://{}", env.work("site").join(&name).display()));
+        looks_harmless(&page, &name);
+        files += 1;
     }
+    assert_eq!(files, 75);
+    kept_to_itself(&page, files);
 }
 
 #[test]
@@ -207,7 +350,7 @@ fn all_of_a_hostile_text_can_be_read() {
     if !is_there() {
         return;
     }
-    let env = env();
+    let env = env([]);
     env.run("export many.html --no-manifest --lenient").ok();
     let browser = Browser::start();
     let page = browser.open(&env.work("many.html"), Look { script: false, ..Look::default() });
@@ -227,15 +370,41 @@ fn what_stands_behind_the_hash_is_never_run_and_never_breaks_the_page() {
     if !is_there() {
         return;
     }
-    let env = env();
-    env.run("export many.html --no-manifest --lenient").ok();
+    let few = || ["a", "b", "c", "d"].map(|id| session(id).user("x"));
+    let packed = unindexed([filler()].into_iter().chain(few()));
+    packed.run("export packed.html --no-manifest").ok();
+    let env = unindexed(few());
+    env.run("export one.html --session-id b --no-manifest").ok();
+    env.run("export site/ --format html").ok();
     let browser = Browser::start();
-    for hash in
-        ["%E0%A4%A", "<script>", "\"]", "__proto__", "start", "m999999", "q", "s-", "constructor"]
-    {
-        let url = format!("file://{}#{hash}", env.work("many.html").display());
-        let page = browser.open_url(&url, Look::default());
-        page.until("document.querySelectorAll('.session.on').length === 1");
-        assert_eq!(page.complaints(), [""; 0], "{hash}");
+    let ids = [
+        "start",
+        "m999999",
+        "m-1",
+        "q",
+        "s-",
+        "__proto__",
+        "constructor",
+        "%",
+        "%00",
+        "m1%",
+        ".on",
+    ];
+    let hashes = json!(INPUTS.iter().copied().chain(ids).collect::<Vec<_>>());
+    for (env, name) in [(&packed, "packed.html"), (&env, "one.html"), (&env, "site/search.html")] {
+        let page = spied(&browser, env, name);
+        // As it is, or as it would be written.
+        page.eval(&format!(
+            "(async () => {{ for (const [n, hash] of {hashes}.entries()) {{ \
+                location.hash = n % 2 ? hash : encodeURIComponent(hash); await new Promise((go) => setTimeout(go)); }} }})()"
+        ));
+        for hash in ["#%E0%A4%A", "#<script>hit()</script>", "#q=%E0%A4%A", "#m2"] {
+            page.go(&format!("file://{}?{}{hash}", env.work(name).display(), hash.len()));
+        }
+        looks_harmless(&page, name);
+        if name == "packed.html" {
+            page.until("document.querySelectorAll('.session.on').length === 1");
+        }
+        kept_to_itself(&page, 5);
     }
 }

@@ -197,23 +197,25 @@ fn folds_open_by_keyboard_and_without_a_script() {
     }
     let env = exported();
     let browser = Browser::start();
-    let page = browser.open(&env.work("one.html"), Look { script: false, ..Look::default() });
-    let folds =
-        page.eval("document.querySelectorAll('details:not(#extra)').length").as_u64().unwrap();
-    assert!(folds >= 7, "{folds}");
-    page.eval("document.querySelectorAll('details').forEach((fold) => (fold.open = false))");
-    for n in 0..folds {
-        page.eval(&format!(
+    for name in ["one.html", PAGES[4]] {
+        let page = browser.open(&env.work(name), Look { script: false, ..Look::default() });
+        let folds =
+            page.eval("document.querySelectorAll('details:not(#extra)').length").as_u64().unwrap();
+        assert!(folds >= 7, "{folds}");
+        page.eval("document.querySelectorAll('details').forEach((fold) => (fold.open = false))");
+        for n in 0..folds {
+            page.eval(&format!(
             "(() => {{ const fold = document.querySelectorAll('details:not(#extra)')[{n}]; \
              for (let up = fold.parentElement; up; up = up.parentElement) if (up.localName === 'details') up.open = true; \
              fold.open = false; fold.querySelector('summary').focus(); }})()"
         ));
-        page.press("Enter");
-        assert_eq!(
-            page.eval(&format!("document.querySelectorAll('details:not(#extra)')[{n}].open")),
-            true,
-            "{n}"
-        );
+            page.press("Enter");
+            assert_eq!(
+                page.eval(&format!("document.querySelectorAll('details:not(#extra)')[{n}].open")),
+                true,
+                "{n}"
+            );
+        }
     }
 }
 
@@ -222,14 +224,25 @@ fn nothing_is_wider_than_a_narrow_screen() {
     if !is_there() {
         return;
     }
-    let env = exported();
+    let (env, packed) = (exported(), exported_packed());
     let browser = Browser::start();
-    for name in PAGES {
+    let all = PAGES.iter().map(|name| (&env, *name)).chain([(&packed, PACKED)]);
+    for (env, name) in all {
+        let page = browser.open(&env.work(name), Look::default());
+        if name == PACKED {
+            open_packed(&page);
+        }
+        page.fold(true);
+        // 640 is what 200 % leaves of 1280.
         for width in [320, 390, 640] {
-            let page = browser.open(&env.work(name), Look { width, ..Look::default() });
-            page.eval("document.querySelectorAll('details').forEach((fold) => (fold.open = true))");
+            page.dress(Look { width, ..Look::default() });
             let wide = page.eval("document.documentElement.scrollWidth");
             assert!(wide.as_u64().unwrap() <= u64::from(width), "{name} is {wide} wide at {width}");
+            // Nor is anything cut off, but what scrolls by itself.
+            let cut = page.eval(&format!(
+                "[...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && !e.closest('pre, .tb, .skip, legend') && e.getBoundingClientRect().right > {width} + 1).map((e) => e.outerHTML.slice(0, 100))"
+            ));
+            assert_eq!(cut, json!([]), "{name} at {width}");
         }
     }
 }

@@ -255,7 +255,7 @@ const FOREIGN: &str = r#"window.foreign = (root) => {
 }"#;
 
 /// A page in which what would run is counted.
-fn spied<'b>(browser: &'b Browser, env: &Env, file: &str) -> Page<'b> {
+pub(crate) fn spied<'b>(browser: &'b Browser, env: &Env, file: &str) -> Page<'b> {
     let page = browser.open_url("about:blank", Look::default());
     let spy = "window.hits = 0; window.hit = () => window.hits++; window.alert = window.hit;";
     page.call("Page.addScriptToEvaluateOnNewDocument", &json!({"source": spy}));
@@ -263,7 +263,7 @@ fn spied<'b>(browser: &'b Browser, env: &Env, file: &str) -> Page<'b> {
     page
 }
 
-fn looks_harmless(page: &Page<'_>, what: &str) {
+pub(crate) fn looks_harmless(page: &Page<'_>, what: &str) {
     page.eval(FOREIGN);
     if page.eval("document.documentElement.className") == "many" {
         page.until("document.querySelector('.session.on') !== null");
@@ -285,7 +285,7 @@ fn looks_harmless(page: &Page<'_>, what: &str) {
 
 /// Whether a page has asked for nothing but itself, and nothing in it was stopped from acting.
 #[track_caller]
-fn kept_to_itself(page: &Page<'_>, files: usize) {
+pub(crate) fn kept_to_itself(page: &Page<'_>, files: usize) {
     let asked = page.requests();
     let asked: Vec<&String> = asked.iter().filter(|url| *url != "about:blank").collect();
     assert_eq!(asked.len(), files, "{asked:?}");

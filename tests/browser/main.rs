@@ -9,9 +9,11 @@ mod contrast;
 #[expect(dead_code, reason = "other tests use the rest")]
 mod env;
 mod hostile;
+mod malformed;
 mod moves;
 mod reading;
 mod samples;
 #[path = "../cli/store.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
 mod store;
+mod weight;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::browser::{Browser, Look, is_there};
 use crate::env::Env;
-use crate::samples::{PAGES, exported};
+use crate::samples::{PACKED, PAGES, exported, exported_packed, open_packed, unindexed};
 use crate::store::{Session, session};
 
 #[test]
@@ -14,7 +14,7 @@ fn without_a_script_all_text_is_there() {
     }
     let env = exported();
     let browser = Browser::start();
-    for name in ["one.html", "many.html"] {
+    for name in ["one.html", "many.html", "site/s1-title-of-s1-tag.html"] {
         let page = browser.open(&env.work(name), Look { script: false, ..Look::default() });
         let shown = page.eval(
             "[...document.querySelectorAll('article')].every((turn) => turn.checkVisibility())",
@@ -35,26 +35,33 @@ fn a_page_asks_for_nothing_whatever_is_done_in_it() {
     if !is_there() {
         return;
     }
-    let env = exported();
+    let (env, packed) = (exported(), exported_packed());
     let browser = Browser::start();
-    for name in PAGES {
+    let all = PAGES.iter().map(|name| (&env, *name)).chain([(&packed, PACKED)]);
+    for (env, name) in all {
         let page = browser.open(&env.work(name), Look::default());
-        page.eval("document.querySelectorAll('details').forEach((fold) => (fold.open = true))");
-        page.eval("document.querySelectorAll('button, input[type=radio]').forEach((control) => control.click())");
-        page.eval("document.querySelectorAll('select').forEach((s) => { for (const o of s.options) { s.value = o.value; s.dispatchEvent(new Event('change', {bubbles: true})); } })");
+        if name == PACKED {
+            open_packed(&page);
+        }
+        page.fold(true);
+        // Every control, once a session is shown: buttons, choices, ways within the page, what is typed.
+        page.eval("document.querySelectorAll('button, input[type=radio], summary').forEach((control) => control.click())");
+        page.eval("document.querySelectorAll('a[href^=\"#\"]').forEach((link) => link.click())");
+        page.eval("document.querySelectorAll('select').forEach((s) => { for (const o of s.options) { s.value = o.value; s.dispatchEvent(new Event('change', {bubbles: true})); s.dispatchEvent(new Event('input', {bubbles: true})); } })");
         page.eval("document.querySelectorAll('dialog').forEach((dialog) => dialog.close())");
+        page.eval("document.querySelectorAll('[type=search]').forEach((field) => { field.value = 'zebra'; field.dispatchEvent(new Event('input', {bubbles: true})); })");
+        page.eval("document.activeElement.blur()");
         for key in ["j", "k", "]", "[", "o", "e", "?", "Escape"] {
             page.press(key);
         }
+        let is_list = name.ends_with("index.html");
+        page.until(&format!("{is_list} || document.querySelector('#hits').textContent !== ''"));
         let asked = page.requests();
         assert_eq!(asked.len(), 1, "{name}: {asked:?}");
         assert_eq!(page.complaints(), [""; 0], "{name}");
-        assert_eq!(
-            page.eval(
-                "[...document.images].every((image) => image.complete && image.naturalWidth > 0)"
-            ),
-            true
-        );
+        let are_shown =
+            "[...document.images].every((image) => image.complete && image.naturalWidth > 0)";
+        page.until(are_shown);
     }
 }
 
@@ -192,29 +199,39 @@ fn print_opens_what_is_folded_and_leaves_the_controls_out() {
     if !is_there() {
         return;
     }
-    let env = exported();
+    let (env, packed) = (exported(), exported_packed());
     let browser = Browser::start();
-    for script in [true, false] {
-        let page = browser.open(&env.work("one.html"), Look { script, ..Look::default() });
+    let pages = [(&env, "one.html"), (&env, "many.html"), (&env, PAGES[4]), (&packed, PACKED)];
+    for ((env, name), script) in pages.iter().flat_map(|page| [(page, true), (page, false)]) {
+        let page = browser.open(&env.work(name), Look { script, ..Look::default() });
+        let what = format!("{name}, script {script}");
+        page.fold(false);
+        let is_open = "document.querySelectorAll('main details[open]').length";
+        // Printing opens folds by the script, where there is one, and shuts them afterwards.
+        page.call("Page.printToPDF", &json!({}));
+        assert_eq!(page.eval(is_open), 0, "{what}");
         page.call("Emulation.setEmulatedMedia", &json!({"media": "print"}));
-        let hidden = |selector: &str| {
-            page.eval(&format!("getComputedStyle(document.querySelector('{selector}')).display"))
-        };
-        assert_eq!((hidden("#bar"), hidden("#side")), (json!("none"), json!("none")));
-        assert_eq!(
-            page.eval(
-                "document.querySelector('.think .x').checkVisibility({contentVisibilityAuto: true})"
-            ),
-            true
+        let left = page.eval(
+            "[...document.querySelectorAll('#bar, #side, .skip, .cp, .more, button, input, select')].filter((e) => e.checkVisibility()).length",
         );
-        assert_eq!(
-            page.eval("getComputedStyle(document.querySelector('pre')).whiteSpaceCollapse"),
-            "preserve"
+        assert_eq!(left, 0, "{what}");
+        let folded = page.eval(
+            "[...document.querySelectorAll('details > :not(summary, .cp, .more)')].filter((e) => \
+                e.closest('main') && e.closest('.session')?.checkVisibility() !== false && !e.checkVisibility({contentVisibilityAuto: true})).length",
         );
-        assert_eq!(
-            page.eval("getComputedStyle(document.querySelector('pre')).textWrapMode"),
-            "wrap"
+        assert_eq!(folded, 0, "{what}");
+        // All lines of all code, and none cut off.
+        let cut = page.eval(
+            "[...document.querySelectorAll('pre')].filter((pre) => pre.checkVisibility()).filter((pre) => \
+                { const style = getComputedStyle(pre); return style.whiteSpace !== 'pre-wrap' || style.maxHeight !== 'none' || pre.scrollWidth > pre.clientWidth; }).length",
         );
+        assert_eq!(cut, 0, "{what}");
+        page.call(
+            "Emulation.setDeviceMetricsOverride",
+            &json!({"width": 640, "height": 900, "deviceScaleFactor": 1, "mobile": false}),
+        );
+        let wide = page.eval("document.documentElement.scrollWidth").as_u64();
+        assert!(wide.unwrap() <= 640, "{what}");
     }
 }
 
@@ -239,7 +256,7 @@ fn a_large_file_opens_its_sessions_on_demand_and_searches_all() {
     if !is_there() {
         return;
     }
-    let env = Env::with(much());
+    let env = unindexed(much());
     env.run("export large.html --no-manifest").ok();
     let browser = Browser::start();
     let page = browser.open(&env.work("large.html"), Look::default());

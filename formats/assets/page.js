@@ -49,8 +49,10 @@ const outline = () => {
     link.setAttribute("aria-current", "true");
     const list = make("ol", { class: "prompts", "aria-label": "Prompts" });
     for (const turn of all("article.u[id]", shown).slice(0, 200)) {
-      const said = [...turn.children].slice(1).map((part) => part.textContent).join(" ");
+      const parts = [...turn.children].slice(1);
+      const said = parts.filter((part) => part.className !== "sum").map((part) => part.textContent).join(" ");
       const text = said.trim().replace(/\s+/g, " ");
+      if (!text && one(".sum", turn)) continue;
       const item = make("li");
       item.append(make("a", { href: "#" + turn.id }, text.length > 80 ? text.slice(0, 80) + "…" : text || "Prompt"));
       list.append(item);

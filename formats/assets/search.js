@@ -50,7 +50,9 @@ const searchAll = async () => {
       found += 1;
       shown += list.childElementCount;
       const title = make("h2");
-      title.append(make("a", { href: page.dataset.href }, page.dataset.title), ` ${total}`);
+      const name = make("a", { href: page.dataset.href });
+      name.append(make("bdi", {}, page.dataset.title));
+      title.append(name, ` ${total}`);
       results.append(title, list);
     }
     if (performance.now() - pause > 50) {

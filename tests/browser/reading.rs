@@ -159,6 +159,26 @@ fn turns_are_filtered_and_walked_through() {
 }
 
 #[test]
+fn the_outline_names_prompts_and_nothing_else() {
+    if !is_there() {
+        return;
+    }
+    let summary = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier we spoke of zebras.";
+    let talk =
+        |id: &'static str| session(id).user("A **bold** `question`").user(summary).user("مرحبا");
+    let env = Env::with([talk("s0"), talk("s1")]);
+    env.run("export one.html --session-id s0 --no-manifest").ok();
+    env.run("export many.html --no-manifest").ok();
+    let browser = Browser::start();
+    for name in ["one.html", "many.html"] {
+        let page = browser.open(&env.work(name), Look::default());
+        let prompts = page
+            .eval("[...document.querySelectorAll('#side ol a')].map((link) => link.textContent)");
+        assert_eq!(prompts, json!(["A bold question", "مرحبا"]), "{name}");
+    }
+}
+
+#[test]
 fn the_list_is_filtered_by_title_source_and_tag() {
     if !is_there() {
         return;

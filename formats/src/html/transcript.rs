@@ -294,7 +294,9 @@ fn prompt(message: &Message<'_>) -> Option<Prompt> {
     }
     let id = message.integer(MessageColumn::Id)?;
     let text = parts(message).into_iter().find_map(|part| match part {
-        Part::Text(text) => own_words(&text).map(|words| brief(&words.replace('`', ""), 80)),
+        Part::Text(text) => {
+            own_words(&text).map(|words| brief(&words.replace('`', "").replace("**", ""), 80))
+        }
         Part::Attachment(attachment) => Some(attachment.to_string()),
         Part::Other(_) => None,
     });

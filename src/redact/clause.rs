@@ -4,7 +4,7 @@
 use super::cursor::Cursor;
 
 /// What says what something is, between blanks.
-const IS: [&str; 22] = [
+const IS: [&str; 21] = [
     " is ",
     " ist ",
     " est ",
@@ -26,8 +26,12 @@ const IS: [&str; 22] = [
     " هو ",
     " היא ",
     " это ",
-    " это: ",
 ];
+
+/// Whether a word says what something is; lengths alone tell most others from it.
+fn is_link(word: &[u8]) -> bool {
+    IS.iter().any(|link| link.len() == word.len() + 2 && link.as_bytes()[1..].starts_with(word))
+}
 
 /// So many words stand between a name and what says what it is.
 const MOST: usize = 6;
@@ -120,13 +124,12 @@ impl Cursor<'_> {
         let end = self.bytes.len().min(self.at + MOST_BYTES);
         let mut rest = &self.bytes[self.at..end];
         for words in 0..MOST {
-            let mut links = IS.iter().map(|link| &link.as_bytes()[1..]);
-            if let Some(link) = links.find(|link| rest.starts_with(link)) {
-                self.at = if words > 0 { end - rest.len() + link.len() } else { self.at };
-                return words > 0;
-            }
             let len = rest.iter().take_while(|b| b.is_ascii_lowercase() || !b.is_ascii()).count();
             let word = &rest[..len];
+            if rest.get(len) == Some(&b' ') && is_link(word) {
+                self.at = if words > 0 { end - rest.len() + len + 1 } else { self.at };
+                return words > 0;
+            }
             if words == 0 && PASSING.contains(&word) {
                 // `contraseña temporal: `
                 let mut next = Cursor { at: self.at + len, ..*self };

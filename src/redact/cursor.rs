@@ -38,7 +38,10 @@ impl Cursor<'_> {
     }
 
     pub(super) fn eat_any(&mut self, texts: &[&str]) -> bool {
-        texts.iter().any(|text| self.eat(text))
+        // The first byte tells most of them apart, and lists are long.
+        let Some(first) = self.peek() else { return false };
+        let begins = |text: &str| text.as_bytes()[0].eq_ignore_ascii_case(&first);
+        texts.iter().any(|text| begins(text) && self.eat(text))
     }
 
     pub(super) fn eat_quote(&mut self) -> Option<Quote> {

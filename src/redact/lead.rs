@@ -193,6 +193,14 @@ impl Cursor<'_> {
         }
     }
 
+    /// From a name that has a line of its own to the value on the next one.
+    pub(super) fn skip_to_own_line(&mut self) -> bool {
+        let mut next = *self;
+        let is_there = next.eat_any(&["\r\n", "\n"]) && next.stands_alone();
+        self.at = if is_there { next.at } else { self.at };
+        is_there
+    }
+
     /// Whether one word is all there is on this line.
     fn stands_alone(&self) -> bool {
         let rest = &self.bytes[self.at..];

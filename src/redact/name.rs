@@ -76,7 +76,7 @@ pub(super) const STEMS: &[&str] = &[
 static PASSWORDS: WordSet = WordSet::new(
     "\
     password passwords passwd passphrase passcode pwd psk psw paswd passwort kennwort senha \
-    contrasena motdepasse mdp wachtwoord passord adgangskode kodeord losenord salasana haslo \
+    contrasena contrasenya motdepasse mdp wachtwoord passord adgangskode kodeord losenord salasana haslo \
     adgangskoden kodeordet passordet losenordet wachtwoorden salasanani hasla hesla parolam sifrem \
     heslo geslo jelszo lozinka sifre parola bindpw rootpw adminpw userpw dbpw userpass requirepass masterauth storepass keypass sshpass \
     dbpass rootpass adminpass userpassword passw passwrd pw",

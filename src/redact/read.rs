@@ -85,6 +85,12 @@ const LINKS: &[&str] = &[
     "changed to ",
     "reset to ",
     "will be ",
+    "és ",
+    "yra ",
+    "ir ",
+    "ni ",
+    "ay ",
+    "c'est ",
 ];
 
 /// Words with which routers say in which form a secret follows.
@@ -99,9 +105,20 @@ const FORMS: [&str; 8] = [
     "encrypted ",
 ];
 
-/// What says in Chinese and Japanese what something has become.
-const CHANGES: [&str; 10] =
-    ["改成了", "改成", "改为了", "改为", "换成了", "换成", "设置为", "设为", "就是", "変更："];
+/// What says in Chinese, Japanese and Thai what something is or has become.
+const CHANGES: [&str; 11] = [
+    "คือ",
+    "改成了",
+    "改成",
+    "改为了",
+    "改为",
+    "换成了",
+    "换成",
+    "设置为",
+    "设为",
+    "就是",
+    "変更：",
+];
 
 /// Where a value begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,9 +145,19 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
     let is_tag = begins_tag(text, name.start);
     // `${DB_PASSWORD:-postgres}`
     let has_default = text[..name.start].ends_with("${") && at.eat_any(&[":-", ":="]);
+    if begins_line(text, name) && at.skip_to_own_line() {
+        return Some(Opening {
+            start: at.at,
+            quote: Quote::Bare,
+            operator: Operator::List,
+            quoted_name,
+        });
+    }
     // `{password,"…"}` of Erlang
     let is_tuple = text[..name.start].ends_with('{') && at.eat(",");
-    let is_term = is_term(text, name) && at.eat_any(&["\n: ", "\r\n: "]);
+    let is_term = at.peek().is_some_and(|b| b == b'\n' || b == b'\r')
+        && is_term(text, name)
+        && at.eat_any(&["\n: ", "\r\n: "]);
     let operator = if has_default || is_tuple || is_term {
         Operator::Equals
     } else {
@@ -148,6 +175,10 @@ pub(super) fn opening(text: &str, name: &Range<usize>) -> Option<Opening> {
         return None;
     }
     Some(Opening { start, quote, operator, quoted_name })
+}
+
+fn begins_line(text: &str, name: &Range<usize>) -> bool {
+    name.start == 0 || text.as_bytes()[name.start - 1] == b'\n'
 }
 
 /// `? password` of YAML and `; password` of wikis: what follows stands behind the colon on the next line.
@@ -250,7 +281,8 @@ impl Cursor<'_> {
         if self.eat_any(&["：", "＝", "﹕", "› "]) {
             return Some(Operator::Colon);
         }
-        if self.eat_any(&CHANGES)
+        let is_foreign = self.peek().is_some_and(|b| !b.is_ascii());
+        if is_foreign && self.eat_any(&CHANGES)
             || self.eat_any(&["是", "为", "為", "は", "는 ", "은 "])
             || self.opens_quotation()
         {
@@ -274,13 +306,13 @@ impl Cursor<'_> {
         if self.skip_length() || quoted_name && self.skip_number() {
             return Some(Operator::Equals);
         }
-        if blanks && self.eat_any(&["│", "┃", "║"]) {
+        if is_foreign && blanks && self.eat_any(&["│", "┃", "║"]) {
             return Some(Operator::Cell);
         }
         if self.eat("}{") {
             return Some(Operator::Equals); // of TeX
         }
-        if blanks && self.skip_pictures() {
+        if is_foreign && blanks && self.skip_pictures() {
             return Some(Operator::Prose);
         }
         if self.peek() == Some(b'<') && self.skip_to_cell() {
@@ -419,7 +451,8 @@ impl Cursor<'_> {
             return opens.then_some(Operator::Tag);
         }
         next.eat_quote();
-        if !next.eat_any(&["value", "default", "content", "parametervalue", "outputvalue"]) {
+        if !next.eat_any(&["value", "default", "content", "with", "parametervalue", "outputvalue"])
+        {
             return None;
         }
         next.eat_quote();

@@ -40,7 +40,12 @@ pub(super) fn column_under(text: &str, name: &Range<usize>) -> Option<Column> {
     let last = limit(text, end + MAX_BYTES);
     // A drawn table has a line under its head; one of keys and values has none.
     let second = text[at.min(last)..last].split('\n').next().unwrap_or_default();
-    if is_line(separator) && !is_border(second) {
+    // Scenarios of Gherkin have none, but heads that are no values.
+    let is_ruled = !is_line(separator) || is_border(second);
+    if !is_ruled
+        && (head.contains(|c: char| c.is_ascii_digit())
+            || !second.trim_start().starts_with(separator))
+    {
         return None;
     }
     let mut cells = Vec::new();
@@ -59,7 +64,7 @@ pub(super) fn column_under(text: &str, name: &Range<usize>) -> Option<Column> {
         }
         at += line.len() + 1;
     }
-    Some(Column { cells, is_drawn: separator != ',' })
+    Some(Column { cells, is_drawn: separator != ',' && is_ruled })
 }
 
 /// What stands between the name and its neighbour, or the line's end on one side of it.

@@ -102,13 +102,15 @@ fn own_cells() -> Vec<String> {
         include_str!("../formats/src/jsonl.rs"),
     ];
     let mut cells = Vec::new();
-    for _ in 0..200 {
+    for n in 0..200 {
         for source in sources {
             for piece in source.as_bytes().chunks(3000) {
-                let text = String::from_utf8_lossy(piece);
-                cells.push(text.to_string());
-                cells.push(json!({ "output": text, "exit_code": 0 }).to_string());
-                let arguments = json!({ "path": "src/x.rs", "content": text }).to_string();
+                // What was found clean is remembered, so each is another text.
+                let text = format!("{n}\n{}", String::from_utf8_lossy(piece));
+                cells.push(text.clone());
+                cells.push(json!({ "output": format!("{text} "), "exit_code": 0 }).to_string());
+                let arguments =
+                    json!({ "path": "src/x.rs", "content": format!("{text}\t") }).to_string();
                 cells.push(json!([{ "id": "c1", "function": { "name": "write_file", "arguments": arguments } }]).to_string());
             }
         }

@@ -73,13 +73,28 @@ fn days_of_work() -> Vec<Session> {
     IDS.into_iter().enumerate().map(day).collect()
 }
 
-/// The bytes of what was said, thought and asked for in the sessions that are packed.
-fn said(env: &Env) -> usize {
-    let bytes = env.store().column(
+/// The bytes of what was said, thought and asked for in sessions up to this one.
+fn said(env: &Env, last: &str) -> usize {
+    let bytes = env.store().column(&format!(
         "SELECT n FROM (SELECT sum(length(CAST(content AS BLOB)) + coalesce(length(reasoning), 0) \
-         + coalesce(length(tool_calls), 0)) AS n FROM messages WHERE session_id BETWEEN 'd0' AND 'd6')",
-    );
+         + coalesce(length(tool_calls), 0)) AS n FROM messages WHERE session_id BETWEEN 'd0' AND '{last}')",
+    ));
     bytes[0].parse().unwrap()
+}
+
+#[test]
+fn markup_is_at_most_a_quarter_of_what_was_said() {
+    let env = unindexed(days_of_work());
+    env.run("export many.html --no-manifest").ok();
+    let page = env.text("many.html");
+    // Style and script are the same for a session and for a thousand.
+    let between = |begin: &str, end: &str| {
+        let parts = page.split(begin).skip(1);
+        parts.map(|part| part.split(end).next().unwrap().len()).sum::<usize>()
+    };
+    let assets = between("<style>", "</style>") + between("<script>", "</script>");
+    let (bytes, said) = (page.len() - assets, said(&env, "d9"));
+    assert!(bytes * 4 <= said * 5, "{bytes} bytes for {said} bytes of text");
 }
 
 #[test]
@@ -109,7 +124,7 @@ fn what_is_packed_is_smaller_than_what_was_said() {
         .collect();
     assert_eq!(packed.len(), 7, "the newest are plain");
     let bytes: usize = packed.iter().map(|section| section.len()).sum();
-    let said = said(&env);
+    let said = said(&env, "d6");
     assert!(bytes * 10 <= said * 6, "{bytes} bytes for {said} bytes of text");
 }
 

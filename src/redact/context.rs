@@ -159,12 +159,15 @@ impl<'t> Walk<'t> {
             self.found.push(found);
             return;
         }
-        if self.values_beside(&name) {
+        let own = claim(&self.text[name.clone()]);
+        if self.values_beside(&name, own) {
             return;
         }
-        self.cells_under(&name);
-        if self.answered(&name) {
-            return;
+        if let Some(own) = own {
+            self.cells_under(&name, own);
+            if self.answered(&name, own) {
+                return;
+            }
         }
         let Some(open) = opening(self.text, &name) else {
             return;
@@ -175,18 +178,18 @@ impl<'t> Walk<'t> {
             return;
         }
         let full = self.with_words_before(&name);
-        let written = &self.text[full];
+        let written = &self.text[full.clone()];
         if is_cookie_name(written) {
             self.cookies(&open, written.starts_with('-'));
-        } else if let Some(claim) = claim(written) {
+        } else if let Some(claim) = if full == name { own } else { claim(written) } {
             self.value(&name, open, claim);
         }
     }
 
     /// Secrets in a list of values whose names stand in a list before it; whether there is one.
-    fn values_beside(&mut self, name: &Range<usize>) -> bool {
+    fn values_beside(&mut self, name: &Range<usize>, claim: Option<Claim>) -> bool {
         let values = values_beside(self.text, name);
-        let Some(claim) = claim(&self.text[name.clone()]).filter(|_| !values.is_empty()) else {
+        let Some(claim) = claim.filter(|_| !values.is_empty()) else {
             return !values.is_empty();
         };
         let setting = Setting { operator: Operator::Equals, quoted: true, certain: false };
@@ -199,8 +202,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Secrets in the cells under a name that heads a table's column.
-    fn cells_under(&mut self, name: &Range<usize>) {
-        let Some(claim) = claim(&self.text[name.clone()]) else { return };
+    fn cells_under(&mut self, name: &Range<usize>, claim: Claim) {
         let (cells, is_drawn) = match column_under(self.text, name) {
             Some(column) => (column.cells, column.is_drawn),
             None => (cells_below(self.text, name), false),
@@ -215,9 +217,8 @@ impl<'t> Walk<'t> {
     }
 
     /// What a prompt shows when it is asked for the name.
-    fn answered(&mut self, name: &Range<usize>) -> bool {
+    fn answered(&mut self, name: &Range<usize>, claim: Claim) -> bool {
         let Some(answer) = answer_below(self.text, name) else { return false };
-        let Some(claim) = claim(&self.text[name.clone()]) else { return false };
         let value = &self.text[answer.value.clone()];
         let setting = if answer.is_quoted {
             Setting { operator: Operator::Equals, quoted: true, certain: false }

@@ -25,11 +25,11 @@ pub(super) struct Column {
 
 /// The cells under the head `name`; `None` where its line heads no table.
 pub(super) fn column_under(text: &str, name: &Range<usize>) -> Option<Column> {
+    let separator = separator_beside(text, name)?;
     let from = limit(text, name.start.saturating_sub(MAX_LINE));
     let start = text[from..name.start].rfind('\n').map_or(from, |at| from + at + 1);
     let end = name.end + text[name.end..limit(text, name.end + MAX_LINE)].find('\n')?;
     let head = &text[start..end];
-    let separator = separator_beside(text, name)?;
     let heads = head.split(separator);
     if heads.clone().count() < 2 || !heads.clone().all(|head| is_head(head, separator)) {
         return None;

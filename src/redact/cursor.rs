@@ -26,9 +26,12 @@ impl Cursor<'_> {
         self.bytes.get(self.at).copied()
     }
 
+    #[inline]
     pub(super) fn starts(&self, with: &str) -> bool {
-        self.bytes[self.at..].len() >= with.len()
-            && self.bytes[self.at..self.at + with.len()].eq_ignore_ascii_case(with.as_bytes())
+        // Most differ in their first byte, which takes no call to see.
+        let (rest, with) = (&self.bytes[self.at..], with.as_bytes());
+        let may = rest.first().is_some_and(|first| first.eq_ignore_ascii_case(&with[0]));
+        may && rest.get(..with.len()).is_some_and(|there| there.eq_ignore_ascii_case(with))
     }
 
     pub(super) fn eat(&mut self, text: &str) -> bool {

@@ -49,8 +49,9 @@ const outline = () => {
     link.setAttribute("aria-current", "true");
     const list = make("ol", { class: "prompts", "aria-label": "Prompts" });
     for (const turn of all("article.u[id]", shown).slice(0, 200)) {
-      const parts = [...turn.children].slice(1);
-      const said = parts.filter((part) => part.className !== "sum").map((part) => part.textContent).join(" ");
+      const body = turn.cloneNode(true);
+      all(":scope > :first-child, .sum, .cp, .tool, .think", body).forEach((part) => part.remove());
+      const said = [...body.children].map((part) => part.textContent).join(" ");
       const text = said.trim().replace(/\s+/g, " ");
       if (!text && one(".sum", turn)) continue;
       const item = make("li");

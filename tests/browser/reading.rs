@@ -176,6 +176,13 @@ fn the_outline_names_prompts_and_nothing_else() {
             .eval("[...document.querySelectorAll('#side ol a')].map((link) => link.textContent)");
         assert_eq!(prompts, json!(["A bold question", "مرحبا"]), "{name}");
     }
+    // Neither what a tool gave back meanwhile nor a button belongs to a prompt.
+    let code = session("s0").user("Why?\n\n```\nlet a = 1;\n```");
+    let env = Env::with([code.message("tool").and("content", "1 passed"), talk("s1")]);
+    env.run("export many.html --no-manifest").ok();
+    let page = browser
+        .open_url(&format!("file://{}#s-s0", env.work("many.html").display()), Look::default());
+    page.until("document.querySelector('.prompts')?.textContent === 'Why? let a = 1;'");
 }
 
 #[test]

@@ -310,8 +310,8 @@ impl Search {
 
     /// Secrets that are taken apart in the text are found in a text where they are whole.
     fn search_views(&self, text: &str, has_keywords: bool, hits: &mut Vec<Hit>) {
-        let views =
-            [view::without_nuls(text), if has_keywords { view::joined(text) } else { None }];
+        let joined = has_keywords.then(|| view::joined(text)).flatten();
+        let views = [view::without_nuls(text), view::without_invisibles(text), joined];
         for view in views.into_iter().flatten() {
             let pass = self.pass(&view.text, Depth::Contexts);
             let mut found = Vec::new();

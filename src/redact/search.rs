@@ -165,7 +165,11 @@ impl Search {
 
     /// Whether what stands before a value may have a rule find something in it.
     pub(super) fn is_asked_for(&self, before: &str) -> bool {
-        let is_rule = |target: &Target| matches!(target, Target::Rule(_));
+        let is_rule = |target: &Target| match target {
+            // What is one word ends at the quote.
+            Target::Rule(rule) => !self.rules[usize::from(*rule)].shape().is_one_word(),
+            _ => false,
+        };
         let mut asked = !self.always.is_empty();
         self.keywords.each(before.as_bytes(), |word| {
             let goes_on = before[..word.start].ends_with(|c: char| c.is_alphanumeric() || c == '_');

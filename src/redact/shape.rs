@@ -61,6 +61,11 @@ impl Shape {
         start..limit(text, keyword.end + reach(AFTER))
     }
 
+    /// Whether a match has no blank, quote or bracket in it.
+    pub(super) fn is_one_word(&self) -> bool {
+        self.word.is_some()
+    }
+
     /// Whether the word round a keyword is too short for a match.
     pub(super) fn is_too_short(&self, text: &[u8], keyword: &Range<usize>) -> bool {
         let Some(least) = self.word else { return false };

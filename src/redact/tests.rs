@@ -306,14 +306,16 @@ fn cases(text: &str) -> impl Iterator<Item = (String, Example)> {
 
 #[test]
 fn secrets_are_found_in_every_context() {
+    let mut left = Vec::new();
     for (name, case) in cases(include_str!("../../fixtures/redaction/contexts.jsonl")) {
         for text in escaped(&case.text) {
             let out = unescaped(&redact(&text));
-            for secret in &case.secrets {
-                assert!(!out.contains(&case.text[secret.clone()]), "{name}: {text} -> {out}");
+            if case.secrets.iter().any(|secret| out.contains(&case.text[secret.clone()])) {
+                left.push(format!("{name}: {text} -> {out}"));
             }
         }
     }
+    assert!(left.is_empty(), "{}: {:#?}", left.len(), &left[..left.len().min(20)]);
 }
 
 #[test]

@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_is_said_of_a_name_is_the_same_the_second_time() {
-        let rules = builtin::rules().unwrap();
+        let rules = builtin::rules();
         let search =
             Search::new(rules, Vec::new(), &[Group::Secrets], KnownValues::default()).unwrap();
         let mut keys = Keys::default();

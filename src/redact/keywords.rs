@@ -5,8 +5,9 @@
 //! the pass asks for each position of the text one bit of a small table whether a keyword's four
 //! bytes may stand there, and only then compares.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use rapidhash::RapidHashSet;
 
 use super::natural::pair;
 
@@ -60,17 +61,18 @@ struct Entry {
 }
 
 impl Keywords {
-    pub(super) fn new<'w>(words: impl Iterator<Item = &'w str>) -> Self {
+    /// Keywords in lower case.
+    pub(super) fn new(words: &[&str]) -> Self {
         let (mut four, mut three) = (Table::new(MANY_BITS), Table::new(FEW_BITS));
         let (mut letters, mut short) = (Vec::new(), Vec::new());
         let mut filter = Filter::new();
-        for (keyword, word) in words.enumerate() {
-            let word = word.to_ascii_lowercase().into_bytes();
-            let entry = Entry::of(keyword, letters.len(), &word);
+        for (keyword, word) in words.iter().enumerate() {
+            let word = word.as_bytes();
+            let entry = Entry::of(keyword, letters.len(), word);
             match word.len() {
                 0..=2 => short.push(entry),
-                3 => three.add(&word, 3, entry, &mut filter),
-                _ => four.add(&word, 4, entry, &mut filter),
+                3 => three.add(word, 3, entry, &mut filter),
+                _ => four.add(word, 4, entry, &mut filter),
             }
             letters.extend(word);
         }
@@ -243,7 +245,7 @@ fn window(eight: u64, at: usize) -> u32 {
 
 /// Whether one of the [`COMMON`] runs begins like this.
 fn is_common(piece: &[u8]) -> bool {
-    static RUNS: LazyLock<HashSet<&[u8]>> = LazyLock::new(|| {
+    static RUNS: LazyLock<RapidHashSet<&[u8]>> = LazyLock::new(|| {
         let runs = COMMON.as_bytes().chunks(5).map(|run| &run[..4]);
         runs.flat_map(|run| [&run[..3], run]).collect()
     });
@@ -292,7 +294,8 @@ mod tests {
 
     fn found(words: &[&str], text: &str) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
-        let keywords = Keywords::new(words.iter().copied());
+        let words: Vec<String> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
+        let keywords = Keywords::new(&words.iter().map(String::as_str).collect::<Vec<_>>());
         keywords.each(text.as_bytes(), |o| found.push((o.keyword, o.start)));
         found.sort_unstable();
         found

@@ -168,21 +168,27 @@ pub enum RuleError {
     },
 }
 
+/// A file of rules, as it is written down.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RuleFile {
+pub(super) struct RuleFile {
     #[serde(default)]
     group: Group,
     #[serde(default)]
     rule: Vec<Rule>,
 }
 
+impl RuleFile {
+    pub(super) fn rules(self) -> impl Iterator<Item = Rule> {
+        let group = self.group;
+        self.rule.into_iter().map(move |rule| Rule { group, ..rule })
+    }
+}
+
 /// Reads the rules of one file.
 pub fn parse(text: &str) -> Result<Vec<Rule>, RuleError> {
     let file: RuleFile = toml::from_str(text).map_err(Box::new)?;
-    let group = file.group;
-    let in_group = |rule| Rule { group, ..rule };
-    Ok(file.rule.into_iter().map(in_group).collect())
+    Ok(file.rules().collect())
 }
 
 /// A rule that is ready to be searched right at or after its keywords.

@@ -7,6 +7,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use rapidhash::RapidHashMap;
+
 use super::context::{Kind, Walk};
 use super::end::limit;
 use super::keywords::Keywords;
@@ -128,7 +130,7 @@ impl Search {
         let always =
             (0..rules.len()).filter(|i| rules[*i].rule.keywords.is_empty()).map(index).collect();
         Ok(Self {
-            keywords: Keywords::new(words.spelled.iter().map(String::as_str)),
+            keywords: Keywords::new(&words.spelled()),
             targets: words.targets,
             rules,
             always,
@@ -416,9 +418,9 @@ fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
 /// Keywords, and what each sets going.
 #[derive(Default)]
 struct Words {
-    spelled: Vec<String>,
+    /// Keywords in lower case, and where the targets of each stand.
+    places: RapidHashMap<String, usize>,
     targets: Vec<Vec<Target>>,
-    places: std::collections::HashMap<String, usize>,
 }
 
 impl Words {
@@ -440,12 +442,21 @@ impl Words {
     }
 
     fn add(&mut self, word: &str, target: Target) {
-        let place = *self.places.entry(word.to_ascii_lowercase()).or_insert_with(|| {
-            self.spelled.push(word.to_owned());
+        let next = self.targets.len();
+        let place = *self.places.entry(word.to_ascii_lowercase()).or_insert(next);
+        if place == next {
             self.targets.push(Vec::new());
-            self.spelled.len() - 1
-        });
+        }
         self.targets[place].push(target);
+    }
+
+    /// The keywords in the order of their targets.
+    fn spelled(&self) -> Vec<&str> {
+        let mut spelled = vec![""; self.places.len()];
+        for (word, place) in &self.places {
+            spelled[*place] = word;
+        }
+        spelled
     }
 
     fn add_contexts(&mut self) {

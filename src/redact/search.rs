@@ -90,6 +90,14 @@ impl Lazy {
     fn matcher(&self) -> &Matcher {
         self.matcher.get_or_init(|| Matcher::new(&self.rule).expect(CHECKED))
     }
+
+    /// Where a match round a keyword can stand.
+    fn window(&self, keyword: &Range<usize>, text: &str) -> Range<usize> {
+        let longest = self.matcher().longest();
+        let reach = |most: usize| longest.map_or(most, |longest| most.min(longest + MARGIN));
+        let start = limit(text, keyword.start.saturating_sub(reach(BEFORE)));
+        start..limit(text, keyword.end + reach(AFTER))
+    }
 }
 
 /// All rules, ready to search with.
@@ -105,8 +113,11 @@ pub(super) struct Search {
 }
 
 /// What is searched before and after a keyword.
-pub(super) const BEFORE: usize = 256;
-pub(super) const AFTER: usize = 1024;
+const BEFORE: usize = 256;
+const AFTER: usize = 1024;
+
+/// What an expression looks at before and after a match.
+const MARGIN: usize = 32;
 
 impl Search {
     /// Takes the rules of these groups. `checked` rules are known to compile; others are compiled
@@ -287,7 +298,7 @@ impl Search {
             return;
         }
         let secret = match &shape.place {
-            Place::Around => return pass.add_window(rule, shape.window(keyword, text)),
+            Place::Around => return pass.add_window(rule, lazy.window(keyword, text)),
             Place::Here if !may_begin(text, keyword.start) => None,
             Place::Here => search_at(lazy.here(), keyword.start, text),
             Place::After(tail) => search_at(lazy.after(tail), keyword.end, text),

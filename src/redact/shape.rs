@@ -10,20 +10,13 @@ use std::ops::Range;
 
 use regex_syntax::hir::{Class, Hir, HirKind, Literal};
 
-use super::end::limit;
 use super::rule::{Rule, RuleError, SecretGroup, expanded, parsed};
-use super::search::{AFTER, BEFORE};
-
-/// What an expression looks at before and after a match.
-const MARGIN: usize = 32;
 
 /// How a rule's matches look.
 #[derive(Debug)]
 pub(super) struct Shape {
     /// The least length of the word that holds a match, where matches are words.
     word: Option<usize>,
-    /// The most bytes that a match can have.
-    longest: Option<usize>,
     /// Where a match stands.
     pub(super) place: Place,
 }
@@ -43,22 +36,18 @@ impl Shape {
     pub(super) fn of(rule: &Rule) -> Result<Self, RuleError> {
         // Without a group the whole match is the secret, the name included.
         if let Some(tail) = tail(rule).filter(|tail| has_group(tail)) {
-            return Ok(Self { word: None, longest: None, place: Place::After(tail.to_owned()) });
+            return Ok(Self { word: None, place: Place::After(tail.to_owned()) });
+        }
+        // What a macro stands for has quotes in it. Only what may be a word is worth reading.
+        if rule.pattern.contains("{{") || !spells_keywords(rule) {
+            return Ok(Self { word: None, place: Place::Around });
         }
         let hir = parsed(rule, &expanded(&rule.pattern))?;
-        let properties = hir.properties();
+        let least = hir.properties().minimum_len();
         Ok(Self {
-            word: properties.minimum_len().filter(|_| is_of_words(&hir) && spells_keywords(rule)),
-            longest: properties.maximum_len().map(|most| most + MARGIN),
+            word: least.filter(|_| is_of_words(&hir)),
             place: if begins_with_keywords(&hir, rule) { Place::Here } else { Place::Around },
         })
-    }
-
-    /// Where a match round a keyword can stand.
-    pub(super) fn window(&self, keyword: &Range<usize>, text: &str) -> Range<usize> {
-        let reach = |most: usize| self.longest.map_or(most, |longest| most.min(longest));
-        let start = limit(text, keyword.start.saturating_sub(reach(BEFORE)));
-        start..limit(text, keyword.end + reach(AFTER))
     }
 
     /// Whether a match has no blank, quote or bracket in it.

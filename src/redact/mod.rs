@@ -12,7 +12,7 @@
 //! 2. *Search* (`search`, `keywords`, `shape`): one pass finds every keyword of every rule; a rule's
 //!    pattern is run only around its own. Rules are data: `redact-rules/`, [`rule`], [`load`] (also
 //!    from `go`). Phrases of words have none (`phrase`).
-//! 3. *Context* (`context`, `name`, `tongues`, `read`, `typed`, `framed`, `clause`, `lead`, `table`, `aligned`, `parallel`, `end`, `value`, `standin`,
+//! 3. *Context* (`context`, `name`, `tongues`, `read`, `typed`, `framed`, `clause`, `lead`, `table`, `aligned`, `parallel`, `end`, `value`, `standin`, `handmade`,
 //!    `natural`, `header`, `url`, `echo`): what a name says of its value, in any notation, and whether the value is one.
 //!
 //! A text in which nothing was found is not searched again (`clean`), and a name that values stand
@@ -36,6 +36,7 @@ mod end;
 pub mod example;
 mod framed;
 mod go;
+mod handmade;
 mod header;
 mod json;
 mod keys;

@@ -21,7 +21,8 @@
 //! - `claim`: the secret must also be what could stand after such a name in a sentence, and so no
 //!   placeholder, variable, path or word: see [`Claim`].
 //! - `allow`: expressions; a secret that one of them finds something in is left alone.
-//!   `{{words}}` stands for a whole name that is made of words.
+//!   `{{words}}` stands for a whole name that is made of words, and an entry `{{handmade}}` for
+//!   what a hand types to show a token: the alphabet, `1a2b3c`, the same again and again.
 //! - `examples`, `negative_examples`: texts in which the rule must and must not find a secret.
 //!   See [`super::example`] for how to write one without spelling a token out.
 //!
@@ -43,6 +44,7 @@ use regex_syntax::hir::Hir;
 use serde::Deserialize;
 
 use super::checksum::Checksum;
+use super::handmade::is_handmade;
 use super::name::Claim;
 use super::pattern::{ASSIGN, CREDENTIAL, LEFT, RIGHT, WORDS, ascii};
 use super::standin::is_made_up;
@@ -231,6 +233,9 @@ impl Pinned {
     }
 }
 
+/// Allows what a hand typed.
+const HANDMADE: &str = "{{handmade}}";
+
 /// Bytes that a compiled expression may have.
 const LARGEST: usize = 1 << 24;
 
@@ -243,6 +248,8 @@ pub struct Matcher {
     checksum: Option<Checksum>,
     claim: Option<Claim>,
     allow: Vec<Allow>,
+    /// Whether what a hand typed is none.
+    refuses_handmade: bool,
     /// Whether what is made up for a manual is none of its secrets.
     refuses_made_up: bool,
     /// The most bytes that a match can have.
@@ -278,7 +285,8 @@ impl Matcher {
         secret: SecretGroup,
         longest: Option<usize>,
     ) -> Result<Self, RuleError> {
-        let allow = rule.allow.iter().map(|a| Allow::new(rule, a)).collect::<Result<_, _>>()?;
+        let (handmade, allow): (Vec<_>, Vec<_>) = rule.allow.iter().partition(|a| *a == HANDMADE);
+        let allow = allow.into_iter().map(|a| Allow::new(rule, a)).collect::<Result<_, _>>()?;
         Ok(Self {
             longest,
             secret,
@@ -287,6 +295,7 @@ impl Matcher {
             checksum: rule.checksum,
             claim: rule.claim,
             allow,
+            refuses_handmade: !handmade.is_empty(),
             refuses_made_up: rule.is_built_in && rule.group == Group::Secrets,
         })
     }
@@ -344,6 +353,7 @@ impl Matcher {
         self.entropy.is_none_or(|least| entropy(secret) >= least)
             && self.claim.is_none_or(|claim| is_secret(secret, claim, Setting::PROSE))
             && !self.allow.iter().any(|allow| allow.takes(secret))
+            && !(self.refuses_handmade && is_handmade(secret))
             && !(self.refuses_made_up && is_made_up(secret))
     }
 }

@@ -6,6 +6,7 @@
 
 use super::cursor::Quote;
 use super::end::limit;
+use super::handmade::is_handmade;
 use super::name::Claim;
 use super::natural::looks_random;
 use super::read::{Opening, Operator};
@@ -64,7 +65,8 @@ pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
         return false;
     }
     let is_token_like = !matches!(claim, Claim::Password | Claim::Pass);
-    if is_route(value) || is_selector(value) || is_token_like && is_made_up(value) {
+    let is_for_show = || is_made_up(value) || is_handmade(value);
+    if is_route(value) || is_selector(value) || is_token_like && is_for_show() {
         return false;
     }
     if setting.certain && !is_word_of_state(value) {

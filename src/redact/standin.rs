@@ -37,6 +37,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || has_run(lower.as_bytes())
         || counts_up(lower.as_bytes())
         || is_malformed(value.trim())
+        || is_no_telegram(value.trim())
 }
 
 /// `abcdef0123456789`, `a1b2c3d4e5f6g7h8`, `AbCdEf123456`: letters and digits that each follow the
@@ -68,36 +69,64 @@ fn counts_up(lower: &[u8]) -> bool {
 /// Longer values are no sequences.
 const LONGEST_SEQUENCE: usize = 256;
 
-/// A token that a manual shows: `EXAMPLE` stands inside, or a word in the place of a JWT's signature. No
-/// generator draws either.
+/// A token that a manual shows: `EXAMPLE` stands inside, or a word in the place of a JWT's
+/// signature, or its service's tokens look otherwise. No generator draws any of these.
 pub(super) fn is_made_up(value: &str) -> bool {
     let is_word =
         |sum: &str| (3..=12).contains(&sum.len()) && sum.bytes().all(|b| b.is_ascii_lowercase());
     let is_unsigned =
         || value.starts_with("eyJ") && value.rsplit_once('.').is_some_and(|(_, sum)| is_word(sum));
-    (16..=LONGEST_SEQUENCE).contains(&value.len()) && (value.contains("EXAMPLE") || is_unsigned())
+    (16..=LONGEST_SEQUENCE).contains(&value.len())
+        && (value.contains("EXAMPLE") || is_unsigned() || is_malformed(value))
 }
 
-/// Begins as the tokens of a service do that are all of one length, and has another: cut off, run
-/// together with something, or made up.
+/// Begins as the tokens of a service do that are all of one length or alphabet, and has another: cut
+/// off, run together with something, or made up.
 fn is_malformed(value: &str) -> bool {
-    const EXACT: &[(&str, usize)] =
-        &[("apify_api_", 36), ("bkua_", 40), ("sm_aat_", 16), ("sm_pat_", 16), ("sm_sat_", 16)];
-    let is_token =
-        |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    const EXACT: &[(&str, usize)] = &[
+        ("apify_api_", 36),
+        ("bkua_", 40),
+        ("sb_secret_", 31),
+        ("sm_aat_", 16),
+        ("sm_pat_", 16),
+        ("sm_sat_", 16),
+    ];
     let is_cut = EXACT.iter().any(|(prefix, len)| {
         value.strip_prefix(prefix).is_some_and(|token| token.len() != *len && is_token(token))
     });
-    is_cut
-        || value.split_once(':').is_some_and(|(bot, token)| {
-            // Telegram: the bot's number and 35 characters.
-            bot.len() >= 3
-                && bot.bytes().all(|b| b.is_ascii_digit())
-                && token.len() >= 24
-                && token.starts_with('A')
-                && is_token(token)
-                && (token.len() != 35 || !(5..=16).contains(&bot.len()))
-        })
+    is_cut || is_no_slack(value) || is_no_databricks(value)
+}
+
+fn is_token(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+/// Telegram's are the bot's number and 35 characters.
+fn is_no_telegram(value: &str) -> bool {
+    value.split_once(':').is_some_and(|(bot, token)| {
+        bot.len() >= 3
+            && bot.bytes().all(|b| b.is_ascii_digit())
+            && token.len() >= 24
+            && token.starts_with('A')
+            && is_token(token)
+            && (token.len() != 35 || !(5..=16).contains(&bot.len()))
+    })
+}
+
+/// Slack's ids have nine digits and more: `xoxp-1234-1234-` shows where they stand.
+fn is_no_slack(value: &str) -> bool {
+    let kind = ["xoxb-", "xoxp-", "xoxc-"].iter().find_map(|kind| value.strip_prefix(kind));
+    kind.and_then(|ids| ids.split_once('-'))
+        .is_some_and(|(id, _)| (2..8).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Databricks writes hex.
+fn is_no_databricks(value: &str) -> bool {
+    let body = value.strip_prefix("dapi").map(|rest| rest.split('-').next().unwrap_or(rest));
+    body.is_some_and(|body| {
+        let digits = body.bytes().filter(u8::is_ascii_digit).count();
+        body.len() >= 24 && digits >= 8 && body.bytes().any(|b| !b.is_ascii_hexdigit())
+    })
 }
 
 /// Sixteen times the same character on end: nobody draws that.
@@ -370,5 +399,9 @@ mod tests {
         assert!(!is_placeholder(&format!("apify_api_{token}")));
         assert!(is_placeholder(&format!("123456:A{}", &token[..30])));
         assert!(!is_placeholder(&format!("123456789:A{}", &token[..34])));
+        assert!(is_made_up(&format!("xoxp-1234-1234-1234-{token}")));
+        assert!(!is_made_up(&format!("xoxp-513768634356-513201028496-{token}")));
+        assert!(is_made_up("dapi84710293847561029384756102938g56"));
+        assert!(!is_made_up("dapi84710293847561029384756102938b56-2"));
     }
 }

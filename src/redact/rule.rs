@@ -47,7 +47,7 @@ use super::checksum::Checksum;
 use super::handmade::is_handmade;
 use super::name::Claim;
 use super::pattern::{ASSIGN, CREDENTIAL, LEFT, RIGHT, WORDS, ascii};
-use super::standin::is_made_up;
+use super::standin::is_open;
 use super::value::{Setting, is_secret};
 
 /// What a user may choose to have redacted.
@@ -93,7 +93,7 @@ pub struct Rule {
     /// Where the file says so; a file's group holds for all its rules.
     #[serde(skip)]
     pub group: Group,
-    /// Whether it is one of ours, whose secrets are nobody's where they are made up for a manual.
+    /// Whether it is one of ours, whose secrets are none where nobody need hide them.
     #[serde(skip)]
     pub is_built_in: bool,
     /// The expression.
@@ -250,8 +250,8 @@ pub struct Matcher {
     allow: Vec<Allow>,
     /// Whether what a hand typed is none.
     refuses_handmade: bool,
-    /// Whether what is made up for a manual is none of its secrets.
-    refuses_made_up: bool,
+    /// Whether what nobody need hide is none of its secrets.
+    refuses_open: bool,
     /// The most bytes that a match can have.
     longest: Option<usize>,
 }
@@ -296,7 +296,7 @@ impl Matcher {
             claim: rule.claim,
             allow,
             refuses_handmade: !handmade.is_empty(),
-            refuses_made_up: rule.is_built_in && rule.group == Group::Secrets,
+            refuses_open: rule.is_built_in && rule.group == Group::Secrets,
         })
     }
 
@@ -354,7 +354,7 @@ impl Matcher {
             && self.claim.is_none_or(|claim| is_secret(secret, claim, Setting::PROSE))
             && !self.allow.iter().any(|allow| allow.takes(secret))
             && !(self.refuses_handmade && is_handmade(secret))
-            && !(self.refuses_made_up && is_made_up(secret))
+            && !(self.refuses_open && is_open(secret))
     }
 }
 

@@ -69,15 +69,32 @@ fn counts_up(lower: &[u8]) -> bool {
 /// Longer values are no sequences.
 const LONGEST_SEQUENCE: usize = 256;
 
+/// A token that nobody need hide: made up, or given out to be read by everyone.
+pub(super) fn is_open(value: &str) -> bool {
+    (16..=LONGEST_SEQUENCE).contains(&value.len()) && (is_made_up(value) || is_public(value))
+}
+
 /// A token that a manual shows: `EXAMPLE` stands inside, or a word in the place of a JWT's
 /// signature, or its service's tokens look otherwise. No generator draws any of these.
-pub(super) fn is_made_up(value: &str) -> bool {
+fn is_made_up(value: &str) -> bool {
     let is_word =
         |sum: &str| (3..=12).contains(&sum.len()) && sum.bytes().all(|b| b.is_ascii_lowercase());
     let is_unsigned =
         || value.starts_with("eyJ") && value.rsplit_once('.').is_some_and(|(_, sum)| is_word(sum));
-    (16..=LONGEST_SEQUENCE).contains(&value.len())
-        && (value.contains("EXAMPLE") || is_unsigned() || is_malformed(value))
+    value.contains("EXAMPLE")
+        || value.contains("exampleexample")
+        || is_unsigned()
+        || is_malformed(value)
+}
+
+/// What a shop's pages send to every browser: Stripe, Clerk and Paystack call it publishable, Midtrans
+/// the client's key.
+fn is_public(value: &str) -> bool {
+    const PREFIXES: [&str; 4] = ["pk_live_", "sb_publishable_", "Mid-client-", "SB-Mid-client-"];
+    // Courier's secrets are capitals.
+    let is_test = value.strip_prefix("pk_test_");
+    PREFIXES.iter().any(|prefix| value.starts_with(prefix))
+        || is_test.is_some_and(|key| key.contains(|c: char| c.is_ascii_lowercase()))
 }
 
 /// Begins as the tokens of a service do that are all of one length or alphabet, and has another: cut
@@ -94,7 +111,14 @@ fn is_malformed(value: &str) -> bool {
     let is_cut = EXACT.iter().any(|(prefix, len)| {
         value.strip_prefix(prefix).is_some_and(|token| token.len() != *len && is_token(token))
     });
-    is_cut || is_no_slack(value) || is_no_databricks(value)
+    // Salesforce's session, after its organization.
+    let org = value.strip_prefix("00D").and_then(|rest| rest.split_once('!'));
+    is_cut
+        || org.is_some_and(|(id, session)| {
+            (12..=15).contains(&id.len()) && session.len() < 60 && is_token(session)
+        })
+        || is_no_slack(value)
+        || is_no_databricks(value)
 }
 
 fn is_token(text: &str) -> bool {
@@ -381,6 +405,18 @@ mod tests {
     }
 
     #[test]
+    fn publishable_keys_are_open() {
+        let key = "k3Jx9QmZ7vLp2RtYw8Ncb4Hd";
+        for prefix in ["pk_live_", "pk_test_", "sb_publishable_", "SB-Mid-client-"] {
+            assert!(is_open(&format!("{prefix}{key}")), "{prefix}");
+        }
+        for prefix in ["sk_live_", "pk_prod_", "sb_secret_k3Jx9Qm", "SB-Mid-server-"] {
+            assert!(!is_open(&format!("{prefix}{key}")), "{prefix}");
+        }
+        assert!(!is_open(&format!("pk_test_{}", key.to_uppercase())));
+    }
+
+    #[test]
     fn names_and_conditions_are_references() {
         for value in
             ["@password", "@@session", "cms/passwords#edit", "required|min:8|confirmed", "'$PW'"]
@@ -399,6 +435,7 @@ mod tests {
         assert!(!is_placeholder(&format!("apify_api_{token}")));
         assert!(is_placeholder(&format!("123456:A{}", &token[..30])));
         assert!(!is_placeholder(&format!("123456789:A{}", &token[..34])));
+        assert!(is_made_up(&format!("00D{}!{}", &token[..12], &token[..20])));
         assert!(is_made_up(&format!("xoxp-1234-1234-1234-{token}")));
         assert!(!is_made_up(&format!("xoxp-513768634356-513201028496-{token}")));
         assert!(is_made_up("dapi84710293847561029384756102938g56"));

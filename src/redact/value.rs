@@ -11,7 +11,7 @@ use super::name::Claim;
 use super::natural::looks_random;
 use super::read::{Opening, Operator};
 use super::standin::{
-    is_instant, is_made_up, is_number, is_path, is_placeholder, is_reference, is_uuid,
+    is_instant, is_number, is_open, is_path, is_placeholder, is_reference, is_uuid,
     is_word_of_state,
 };
 
@@ -65,7 +65,7 @@ pub(super) fn is_secret(value: &str, claim: Claim, setting: Setting) -> bool {
         return false;
     }
     let is_token_like = !matches!(claim, Claim::Password | Claim::Pass);
-    let is_for_show = || is_made_up(value) || is_handmade(value);
+    let is_for_show = || is_open(value) || is_handmade(value);
     if is_route(value) || is_selector(value) || is_token_like && is_for_show() {
         return false;
     }
